@@ -2,12 +2,14 @@
 // as the packages have it (`npm run pack`):
 //
 //   dist/                 the server, its plugins and the public entry points; what several of them share is in dist/chunks
+//   dist/dashboard/       the page at /dashboard, from the folder dashboard/
 //   dist/sluice-devnet/   the package of what only a devnet needs: the exchanges' bytecode, the devnet.js of kits and plugins
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { bytecodeLicenses, licenseTexts } from './bytecode-licenses.mjs'
 import { bundledFolders, licensesOf, MissingLicense } from './licenses.mjs'
 
@@ -16,7 +18,7 @@ const dist = path.join(root, 'dist')
 const devnet = path.join(dist, 'sluice-devnet')
 const chunkFolder = path.join(dist, 'chunks')
 const stamp = path.join(dist, '.built')
-const sources = ['core', 'kits', 'client', 'testkit', 'plugins', 'templates', 'tools/hyperliquid-simulator']
+const sources = ['core', 'dashboard', 'kits', 'client', 'testkit', 'plugins', 'templates', 'tools/hyperliquid-simulator']
 
 /** Modules that are started by their URL: the command line, threads, processes, what mocha runs for `sluice plugin test`, and `sluice plugin dev`. */
 const started = [
@@ -236,6 +238,23 @@ async function build({ whole, maps = whole }) {
     external: ['litesvm'],
     banner,
   })
+  const page = await bundle({
+    absWorkingDir: root,
+    entryPoints: ['dashboard/main.tsx', 'dashboard/icon.svg'],
+    outdir: path.join(dist, 'dashboard'),
+    entryNames: '[name]-[hash]',
+    loader: { '.svg': 'copy' },
+    tsconfig: path.join(root, 'dashboard/tsconfig.json'),
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    legalComments: 'none',
+    logLevel: 'warning',
+    metafile: true,
+  })
   // Its process would stay as long as this one, which goes on as the server.
   await stop()
   const files = new Map(
@@ -244,6 +263,11 @@ async function build({ whole, maps = whole }) {
   leaveOutRepeatedImports(files, maps)
   const add = (file, contents) => files.set(path.join(dist, file), Buffer.from(contents))
 
+  for (const [name, contents] of pageFiles(page.outputFiles)) {
+    add(`dashboard/${name}`, contents)
+    add(`dashboard/${name}.br`, brotliCompressSync(contents))
+    add(`dashboard/${name}.gz`, gzipSync(contents, { level: 9 }))
+  }
   for (const file of filesIn('plugins')) {
     const [, name] = file.split(path.sep)
     if (plugins.includes(name) && !/\.m?ts$/.test(file) && !file.includes('artifacts')) add(file, readFileSync(path.join(root, file)))
@@ -264,7 +288,7 @@ async function build({ whole, maps = whole }) {
   add('sluice-devnet/LICENSES.md', bytecodeLicenses(root, artifacts))
   add('sluice-devnet/core/devnet/build-state.sha256', hashOf(read('core/devnet/anvil.ts'), read('core/devnet/build-state.ts')))
   add('sluice-devnet/package.json', `${JSON.stringify(devnetManifest(manifest), null, 2)}\n`)
-  const parts = [server, signer, later].flatMap(({ metafile }) => bundledFolders(metafile))
+  const parts = [server, signer, later, page].flatMap(({ metafile }) => bundledFolders(metafile))
   const bundled = [...new Set([...parts, 'node_modules/swagger-ui-dist'])]
   if (whole) {
     add('sluice-devnet/THIRD-PARTY-LICENSES.md', licensesOf(bundledFolders(simulator.metafile)))
@@ -314,6 +338,14 @@ function leaveOutRepeatedImports(files, maps) {
     )
     if (left !== text) files.set(file, Buffer.from(left))
   }
+}
+
+/** What the page's bundle has, and the document that names its files. */
+function pageFiles(outputs) {
+  const files = outputs.map(({ path: file, contents }) => [path.basename(file), Buffer.from(contents)])
+  const named = (ending) => files.map(([name]) => name).find((name) => name.endsWith(ending))
+  const document = read('dashboard/index.html').replaceAll(/main(\.js|\.css)|icon(\.svg)/g, (_, main, icon) => named(main ?? icon))
+  return [...files, ['index.html', Buffer.from(document)]]
 }
 
 const isDevnetPart = (file) => path.basename(file) === 'devnet.ts' && !file.includes('core/')

@@ -88,6 +88,8 @@ export function mayImport(from: string, to: string): boolean {
       return levelOf(to) >= 0 && levelOf(to) <= levelOf('core/contracts')
     case 'client':
       return to === 'core/api'
+    case 'dashboard': // types alone
+      return to === 'core/api' || to === 'client'
     case 'testkit':
       return to !== 'tools' && to !== 'test'
     case 'tools':

@@ -26,6 +26,8 @@ export const bundledCode = path.dirname(fileURLToPath(new URL(inSource ? 'dist/a
 export const builtInPlugins = fileURLToPath(new URL('plugins', codeRoot))
 /** The configuration that a home begins with. */
 export const defaultConf = fileURLToPath(new URL('conf', codeRoot))
+/** The files of the page at /dashboard, which are built in a checkout, too. */
+export const builtDashboard = new URL(inSource ? 'dist/dashboard/' : 'dashboard/', codeRoot)
 /** What people type to run Sluice as it is installed here. */
 export const command = typedCommand()
 

@@ -1,4 +1,4 @@
-// Plain HTTP on the loopback addresses, for one user of this machine, forwarded over mutual TLS: for clients that cannot have a certificate.
+// Plain HTTP on the loopback addresses, for one user of this machine, forwarded over mutual TLS: for clients that have no certificate.
 import { createServer, STATUS_CODES, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import https from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -19,9 +19,21 @@ export interface ProxyOptions {
   }
   /** Absent: every user of this machine may connect. */
   readonly only?: { readonly users: ReadonlySet<number>; readonly owners: SocketTable }
+  /** Whose requests are sent on; by default those of programs, and of no page of a browser. */
+  readonly door?: ProxyDoor
   /** How quickly connections to the server are made. */
   readonly pace?: ConnectionPace
   log(line: string): void
+}
+
+/** What stands before the server, for requests of users that may connect. */
+export interface ProxyDoor {
+  /** Why the request goes no further. */
+  refusalOf(request: IncomingMessage): string | undefined
+  /** True: it has answered the request itself. */
+  answers?(request: IncomingMessage, response: ServerResponse, body: Buffer): boolean
+  /** Names of headers that are sent on besides the usual ones. */
+  readonly passed?: readonly string[]
 }
 
 export interface LocalProxy {
@@ -41,7 +53,7 @@ const [arrivalMs, answerMs, idleMs] = [60_000, 330_000, 30_000]
 const keepAliveMs = 90_000
 
 /** @throws NodeJS.ErrnoException where the port cannot be used */
-export async function startLocalProxy({ port, upstream, only, pace, log }: ProxyOptions): Promise<LocalProxy> {
+export async function startLocalProxy({ port, upstream, only, door = programsOnly, pace, log }: ProxyOptions): Promise<LocalProxy> {
   const agent = new https.Agent({ keepAlive: true, timeout: idleMs, maxFreeSockets: 32 })
   const connections = createConnectionPace(pace)
   const tell = withoutFlood(log)
@@ -89,7 +101,7 @@ export async function startLocalProxy({ port, upstream, only, pace, log }: Proxy
     const { socket } = request
     const client = clients.get(socket)
     if (!client || !(await client.admitted)) return
-    const refusal = refusalOf(request)
+    const refusal = door.refusalOf(request)
     if (refusal !== undefined) {
       tell(`refused: ${refusal}`)
       return refuse(response, 403, refusal)
@@ -97,7 +109,7 @@ export async function startLocalProxy({ port, upstream, only, pace, log }: Proxy
     if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes)
       return refuse(response, 413, `A body has at most ${maxBodyBytes} bytes.`)
     const body = await readBody(request)
-    if (!body) return
+    if (!body || door.answers?.(request, response, body)) return
     await seeClosed()
     let isGone = socket.destroyed
     let abort = (): void => void (isGone = true)
@@ -117,7 +129,7 @@ export async function startLocalProxy({ port, upstream, only, pace, log }: Proxy
       method,
       path: url,
       timeout: answerMs,
-      headers: { ...passedOn(headers), ...(body.length > 0 && { 'content-length': body.length }) },
+      headers: { ...passedOn(headers, door.passed), ...(body.length > 0 && { 'content-length': body.length }) },
     })
     call.on('socket', (connection) => {
       if (call.reusedSocket) isSent = true
@@ -194,19 +206,27 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
 
 const ownHosts = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i
 
-/** A page of a browser on this machine may send requests, too: with an Origin, or by a name that its owner points here. */
-function refusalOf({ url = '', headers }: IncomingMessage): string | undefined {
-  if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined) return 'a page of a browser may not use the proxy'
+/** By a name that its owner points here, a page of a browser could be of the same origin; and what it asks for is not of this server. */
+export function refusalOfAddress({ url = '', headers }: IncomingMessage): string | undefined {
   if (!ownHosts.test(headers.host ?? '')) return 'the header Host must be localhost, 127.0.0.1 or [::1]'
   if (!url.startsWith('/')) return 'only paths of this server are served'
   return undefined
 }
 
+/** A page of a browser on this machine may send requests, too: with an Origin. */
+const programsOnly: ProxyDoor = {
+  refusalOf(request) {
+    const { headers } = request
+    if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined) return 'a page of a browser may not use the proxy'
+    return refusalOfAddress(request)
+  },
+}
+
 /** The header names that the server reads, and none that tells how the message is sent. */
 const passed = ['accept', 'accept-encoding', 'content-type', 'idempotency-key', 'user-agent', 'x-request-id'] as const
 
-const passedOn = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
-  Object.fromEntries(passed.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])))
+const passedOn = (headers: IncomingHttpHeaders, more: readonly string[] = []): IncomingHttpHeaders =>
+  Object.fromEntries([...passed, ...more].flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])))
 
 const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'trailer', 'te', 'proxy-authenticate'])
 

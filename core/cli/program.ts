@@ -29,6 +29,7 @@ const commands: Readonly<Record<string, (settings: SettingsOf) => Command | Prom
   positions: async (settings) => (await import('./positions.ts')).positionsCommand(settings),
   certs: async (settings) => (await import('./certs.ts')).certsCommand(() => settings().ssl.certsDir),
   proxy: async (settings) => (await import('./proxy.ts')).proxyCommand(settings),
+  dashboard: async (settings) => (await import('./dashboard.ts')).dashboardCommand(settings),
   wallet: async (settings) => (await import('./wallet.ts')).walletCommand(async () => walletContext(settings())),
   hummingbot: async (settings) => {
     const { hummingbotCommand } = await import('./hummingbot.ts')

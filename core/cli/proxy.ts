@@ -53,7 +53,7 @@ export function proxyCommand(settingsOf: () => Settings): Command {
     })
 }
 
-function portOf(text: string): number {
+export function portOf(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('Give a number from 0 to 65535.')
   return Number(text)
 }
@@ -125,10 +125,10 @@ function interfaceUrl(name: string | undefined, { confDir, server }: Settings): 
 }
 
 /** Whether the system's table shows the proxy's own port as this user's. */
-const tellsOwners = async (owners: SocketTable, port: number): Promise<boolean> =>
+export const tellsOwners = async (owners: SocketTable, port: number): Promise<boolean> =>
   (await owners.ownerOfListener(port)) === process.getuid?.()
 
-const stopSignal = (): Promise<void> =>
+export const stopSignal = (): Promise<void> =>
   new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
   })

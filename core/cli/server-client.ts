@@ -154,7 +154,8 @@ export function certificateOf(certsDir: string, clients: readonly string[]) {
   return { as, ca: read(certsDir, 'ca_cert.pem'), cert: read(certsDir, `${as}_cert.pem`), key: read(certsDir, `${as}_key.pem`) }
 }
 
-function baseOf({ server }: Pick<Settings, 'server'>, given: string | undefined): URL {
+/** Of the server that is asked. @throws Error */
+export function baseOf({ server }: Pick<Settings, 'server'>, given: string | undefined): URL {
   if (given === undefined) {
     if (server.port === 0) throw new Error("server.port is 0 (any free port): give the server's port with --url https://localhost:<port>.")
     return urlOf(server)

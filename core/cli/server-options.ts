@@ -10,7 +10,7 @@ export interface ServerOptions {
 }
 
 /** The first certificate that exists is used, where none is named. */
-const usualClients: readonly string[] = ['operator', 'client']
+export const usualClients: readonly string[] = ['operator', 'client']
 
 /** @param permission that the certificate needs, where the help says it */
 export function addServerOptions(command: Command, clients = usualClients, permission?: string): Command {

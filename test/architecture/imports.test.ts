@@ -3,7 +3,8 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { circularImports, filesIn, importsPastDoors, loadedWith, root, specifiersOf, upwardImports } from '../../tools/imports.ts'
 
-const sources = ['core', 'kits', 'client', 'testkit', 'plugins'].flatMap((folder) => filesIn(folder))
+const page = filesIn('dashboard', root, ['.ts', '.tsx'])
+const sources = [...['core', 'kits', 'client', 'testkit', 'plugins'].flatMap((folder) => filesIn(folder)), ...page]
 
 describe('the directions of imports', () => {
   it('run downward only, between the rooms that tools/imports.ts lists', () => {
@@ -36,6 +37,15 @@ describe('the directions of imports', () => {
         .map((specifier) => `${file} → ${specifier}`)
     })
     expect(refused).to.deep.equal([])
+  })
+
+  it('the page at /dashboard takes nothing but types of the server', () => {
+    const taken = page.flatMap((file) => {
+      const text = readFileSync(path.join(root, file), 'utf8')
+      return [...text.matchAll(/^(?:import|export)\s(?!type\b)[^'"]*?\bfrom '(\.\.\/[^']+)'/gm)].map(([, from]) => `${file} → ${from}`)
+    })
+    expect(page.length).to.be.above(5)
+    expect(taken).to.deep.equal([])
   })
 
   it('core names no exchange, and no chain but that of the devnet', () => {

@@ -1,0 +1,64 @@
+// Requests to the server that the page is from: their types are those of its interface.
+import type { RequestAt, ResponseAt } from '../client/index.ts'
+import type { AnyEndpoint } from '../core/api/index.ts'
+
+type PathOf<Method extends AnyEndpoint['method']> = Extract<AnyEndpoint, { method: Method }>['path']
+export type GetPath = PathOf<'GET'>
+export type { RequestAt, ResponseAt }
+
+/** What the server answers in the place of what was asked for. Without an answer the name is empty. */
+export class Refusal extends Error {
+  override readonly name: string
+  readonly status: number
+
+  constructor(message: string, name: string, status: number) {
+    super(message)
+    this.name = name
+    this.status = status
+  }
+}
+
+/** How far the browser's clock is behind that of the server: ages are by the server's. */
+let behindMs = 0
+export const serverNow = (): number => Date.now() + behindMs
+
+/** Longer than the server's own deadline. */
+const timeoutMs = 65_000
+
+async function send(method: string, path: string, headers: Record<string, string>, body?: string): Promise<unknown> {
+  const answer = await fetch(path, { method, headers, body, signal: AbortSignal.timeout(timeoutMs) }).catch(() => {
+    throw new Refusal('The server cannot be reached.', '', 0)
+  })
+  const date = Date.parse(answer.headers.get('date') ?? '')
+  // Dates of HTTP have whole seconds.
+  if (!Number.isNaN(date)) behindMs = Math.abs(date - Date.now()) < 2_000 ? 0 : date - Date.now()
+  const given: unknown = await answer.json().catch(() => undefined)
+  if (answer.ok && given !== undefined) return given
+  // `/health/ready` answers 503 and names what fails.
+  const { message, name, failing } = Object(given)
+  if (Array.isArray(failing)) return given
+  throw new Refusal(
+    typeof message === 'string' ? message : `The server answers ${answer.status}.`,
+    typeof name === 'string' ? name : '',
+    answer.status,
+  )
+}
+
+export function queryOf(request: object): string {
+  const given = Object.entries(request).filter(([, value]) => value !== undefined && value !== '')
+  return given.length === 0
+    ? ''
+    : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()}`
+}
+
+export const get = <Path extends GetPath>(path: Path, request: RequestAt<'GET', Path>): Promise<ResponseAt<'GET', Path>> =>
+  send('GET', `${path}${queryOf(request)}`, {}) as Promise<ResponseAt<'GET', Path>>
+
+const acting = (): Record<string, string> => ({ 'content-type': 'application/json', 'idempotency-key': `dashboard-${crypto.randomUUID()}` })
+
+/** Of endpoints that make a transaction, each call is one: it has an Idempotency-Key of its own. */
+export const post = <Path extends PathOf<'POST'>>(path: Path, request: RequestAt<'POST', Path>): Promise<ResponseAt<'POST', Path>> =>
+  send('POST', path, acting(), JSON.stringify(request)) as Promise<ResponseAt<'POST', Path>>
+
+export const del = <Path extends PathOf<'DELETE'>>(path: Path, request: RequestAt<'DELETE', Path>): Promise<ResponseAt<'DELETE', Path>> =>
+  send('DELETE', path, acting(), JSON.stringify(request)) as Promise<ResponseAt<'DELETE', Path>>

@@ -1,0 +1,54 @@
+// A real Chromium on the dashboard of a server of this process, by the local process of `sluice dashboard` or with a certificate.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
+import { createDashboardDoor } from '../../core/cli/dashboard-door.ts'
+import { startLocalProxy, type LocalProxy } from '../../core/cli/local-proxy.ts'
+import { certificateOf } from '../../core/cli/server-client.ts'
+import type { TestServer } from '../../testkit/server.ts'
+
+/** Debian's, which `.ci/run` installs. */
+const executablePath = process.env['SLUICE_CHROMIUM'] ?? '/usr/bin/chromium'
+
+export const openBrowser = (): Promise<Browser> => chromium.launch({ executablePath, args: ['--no-sandbox'] })
+
+export interface LocalDashboard {
+  readonly proxy: LocalProxy
+  readonly link: string
+}
+
+/** As `sluice dashboard` starts it, for a client of the server. */
+export async function startDashboard(server: Pick<TestServer, 'certsDir' | 'url'>, client = 'client'): Promise<LocalDashboard> {
+  const { as: _, ...certificate } = certificateOf(server.certsDir, [client])
+  const door = createDashboardDoor()
+  const upstream = { host: '127.0.0.1', port: Number(new URL(server.url).port), servername: 'localhost', ...certificate }
+  const proxy = await startLocalProxy({ port: 0, upstream, door, log: () => {} })
+  return { proxy, link: door.link(proxy.port) }
+}
+
+export interface Tab {
+  readonly context: BrowserContext
+  readonly page: Page
+  /** What the console said of errors, and what the page threw. */
+  readonly errors: string[]
+}
+
+export async function openTab(browser: Browser, options: BrowserContextOptions = {}): Promise<Tab> {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  page.setDefaultTimeout(30_000)
+  const errors: string[] = []
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
+  page.on('pageerror', (error) => errors.push(error.message))
+  return { context, page, errors }
+}
+
+/** Of a browser that has imported a client's certificate. */
+export function withCertificate({ certsDir, url }: Pick<TestServer, 'certsDir' | 'url'>, client = 'client'): BrowserContextOptions {
+  const read = (name: string) => readFileSync(path.join(certsDir, name))
+  const origin = new URL(url).origin
+  return {
+    ignoreHTTPSErrors: true,
+    clientCertificates: [{ origin, cert: read(`${client}_cert.pem`), key: read(`${client}_key.pem`) }],
+  }
+}
