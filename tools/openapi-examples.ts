@@ -82,6 +82,7 @@ async function service(): Promise<void> {
   await shown('NetworkToken', { ...chain, token: dai.address })
   await shown('NetworkTokensAdd', { ...chain, token: dai.address })
   await shown('NetworkBalances', { ...wallet, tokenSymbols: ['ETH', 'USDC'] })
+  await shown('Caller', {})
   await shown('Portfolio', wallet)
   await shown('Allowances', wallet)
   await shown('ConnectorConfig', { connector: 'uniswap' })

@@ -24,6 +24,25 @@ export const NetworkStatusResponse = Type.Array(
     currentBlockSeconds: Type.Number({ description: 'Seconds since the last block; -1 when the network is down.' }),
     nativeCurrency: Type.String(),
     error: Type.Optional(Type.String()),
+    nodes: Type.Optional(
+      Type.Array(
+        Type.Object({
+          url: Type.String({ description: 'Without its secrets.' }),
+          state: Type.String({
+            description:
+              'good, or why another one is preferred or needed: slow, shaky, lagging, forked, unchecked, unreachable. Later versions may add others.',
+          }),
+          inUse: Type.Boolean({ description: 'It is the node that is asked now.' }),
+          reads: Type.Boolean({ description: 'false: it only takes transactions.' }),
+          errorRate: Type.Number({ description: '0 to 1, over the most recent requests.' }),
+          latencyMs: Type.Optional(Type.Number()),
+          headNumber: Type.Optional(Type.Number({ description: 'Its newest block, as it was seen last.' })),
+          lagBlocks: Type.Optional(Type.Number({ description: 'Behind the best of the others.' })),
+          trouble: Type.Optional(Type.String({ description: 'Why it is not used.' })),
+        }),
+        { description: 'What is known of each node; none is asked for it. Absent of a network that tells nothing of its nodes.' },
+      ),
+    ),
   }),
 )
 

@@ -19,6 +19,15 @@ export const HealthReadyResponse = Health
 export const WalletRequest = request({})
 export const WalletResponse = Type.Array(Type.Object({ chain: Type.String(), address: Type.String(), label: Type.Optional(Type.String()) }))
 
+export const CallerRequest = request({})
+export const CallerResponse = response({
+  client: Type.String({ description: 'Its key in conf/clients.yml; of a certificate without an entry its common name.' }),
+  unlisted: Type.Optional(Type.Literal(true, { description: 'The certificate has no entry in conf/clients.yml.' })),
+  permissions: Type.Array(Type.String(), { description: 'Later versions may add others.' }),
+  clients: Type.Array(Type.String(), { description: 'Whose limits it may ask for: itself, and with admin all of conf/clients.yml.' }),
+  version: Type.String({ description: "Of the server's release." }),
+})
+
 export type StatusRequest = Static<typeof StatusRequest>
 export type StatusResponse = Static<typeof StatusResponse>
 export type HealthLiveRequest = Static<typeof HealthLiveRequest>
@@ -27,6 +36,8 @@ export type HealthReadyRequest = Static<typeof HealthReadyRequest>
 export type HealthReadyResponse = Static<typeof HealthReadyResponse>
 export type WalletRequest = Static<typeof WalletRequest>
 export type WalletResponse = Static<typeof WalletResponse>
+export type CallerRequest = Static<typeof CallerRequest>
+export type CallerResponse = Static<typeof CallerResponse>
 
 const service = { method: 'GET', set: 'Service', on: 'service' } as const
 
@@ -58,5 +69,14 @@ export const serviceEndpoints = [
     permission: 'read',
     request: WalletRequest,
     response: WalletResponse,
+  }),
+  endpoint({
+    ...service,
+    name: 'Caller',
+    path: '/caller',
+    summary: 'Who the caller is, by its certificate, and what it may do.',
+    permission: 'read',
+    request: CallerRequest,
+    response: CallerResponse,
   }),
 ]

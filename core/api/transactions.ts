@@ -101,10 +101,18 @@ export const JournaledTransaction = response({
   txBlock: Type.Number({ description: '-1 until mined.' }),
   replacedBy: Type.Optional(Type.String({ description: 'Hash of the transaction that replaces, or replaced, it.' })),
   reason: Type.Optional(Type.String({ description: "Why it was dropped, why the chain reverted it, or a node's last objection." })),
-  attempts: Type.Array(Type.Object({ txHash: Type.String(), signedAt: Type.Number(), sends: Type.Number() }), {
-    description:
-      'Everything that was signed for it on its nonce: at most one of them is ever mined. Times in milliseconds since the Unix epoch.',
-  }),
+  attempts: Type.Array(
+    Type.Object({
+      txHash: Type.String(),
+      signedAt: Type.Number(),
+      sends: Type.Number(),
+      sentAt: Type.Optional(Type.Number({ description: 'The last time that it was sent. Absent before the first.' })),
+    }),
+    {
+      description:
+        'Everything that was signed for it on its nonce: at most one of them is ever mined. Times in milliseconds since the Unix epoch.',
+    },
+  ),
   requestId: Type.String(),
   idempotencyKey: Type.Optional(Type.String()),
   createdAt: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),

@@ -63,7 +63,7 @@ export function showTransaction(entry: Entry, view: JournalView): JournaledTrans
     txBlock: landed?.blockNumber ?? -1,
     ...(replacedBy !== undefined && { replacedBy }),
     ...(reason !== undefined && { reason: printable(reason) }),
-    attempts: attempts.map(({ id, signedAt, sends }) => ({ txHash: id, signedAt, sends })),
+    attempts: attempts.map(({ id, signedAt, sends, sentAt }) => ({ txHash: id, signedAt, sends, ...(sentAt !== undefined && { sentAt }) })),
     requestId,
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     createdAt,

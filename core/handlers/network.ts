@@ -7,6 +7,7 @@ import { mergeOver, type Section } from '../config/tree.ts'
 import { fromRaw } from '../base/decimal.ts'
 import { SluiceError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
+import { printable } from '../base/printable.ts'
 import type { Handler, Handlers } from './context.ts'
 import { originalOf } from '../live-state/looks.ts'
 import { findNetworks, type NetworkEntry } from '../plugins/index.ts'
@@ -29,14 +30,37 @@ export const networkStatuses = (networks: readonly NetworkEntry[], signal: Abort
 
 async function statusOf({ chain, network, impl, whyAway }: NetworkEntry, signal: AbortSignal): Promise<NetworkStatusResponse[number]> {
   const known = { chain, network, rpcUrl: impl.rpcUrl(), nativeCurrency: impl.nativeCurrency.symbol }
-  const down = (error: string) => ({ ...known, currentBlockNumber: -1, currentBlockSeconds: -1, error: whyAway?.() ?? error })
+  const down = (error: string) => ({
+    ...known,
+    currentBlockNumber: -1,
+    currentBlockSeconds: -1,
+    error: whyAway?.() ?? error,
+    ...nodesOf(impl),
+  })
   try {
     const head = await withTimeout(impl.head({ signal }), deadlineMs, () => undefined)
     if (!head) return down(noAnswer)
     const age = Math.max(0, Math.floor(Date.now() / 1000 - head.timestamp))
-    return { ...known, rpcUrl: impl.rpcUrl(), currentBlockNumber: Number(head.number), currentBlockSeconds: age }
+    return { ...known, rpcUrl: impl.rpcUrl(), currentBlockNumber: Number(head.number), currentBlockSeconds: age, ...nodesOf(impl) }
   } catch (cause) {
     return down(cause instanceof SluiceError ? cause.message : noAnswer)
+  }
+}
+
+/** A plugin that fails at it keeps nobody from the rest. */
+function nodesOf(impl: NetworkEntry['impl']): Pick<NetworkStatusResponse[number], 'nodes'> {
+  try {
+    const nodes = impl.nodes?.()
+    return nodes
+      ? {
+          nodes: nodes.map(({ limits: _, ...node }) => ({
+            ...node,
+            ...(node.trouble !== undefined && { trouble: printable(node.trouble) }),
+          })),
+        }
+      : {}
+  } catch {
+    return {}
   }
 }
 

@@ -3,6 +3,7 @@ import type { ShownPlugin } from '../api/index.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { NetworkNames } from '../contracts/index.ts'
 import { badFields } from '../base/errors.ts'
+import { version } from '../base/layout.ts'
 import { named, printable } from '../base/printable.ts'
 import { mayUseWallet, type Handlers } from './context.ts'
 import { shownLosses } from './mined-bounds.ts'
@@ -51,6 +52,18 @@ export const serviceHandlers = {
       .all()
       .filter(({ address }) => mayUseWallet(caller, address))
       .map(({ chain, address, label }) => ({ chain, address, ...(label !== undefined && { label }) })),
+
+  Caller: async (_request, { services: { clients }, caller: { id, permissions } }) => {
+    const names = clients.list.map(({ name }) => name)
+    const others = permissions.has('admin') ? names.filter((name) => name !== id) : []
+    return {
+      client: id,
+      ...(!names.includes(id) && { unlisted: true as const }),
+      permissions: [...permissions],
+      clients: [id, ...others],
+      version,
+    }
+  },
 } satisfies Partial<Handlers>
 
 /**

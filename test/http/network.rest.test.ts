@@ -27,6 +27,8 @@ describe('/network', () => {
         expect(entry.currentBlockNumber).to.be.above(0)
         expect(entry.currentBlockSeconds).to.be.within(0, 60)
         expect(entry).not.to.have.property('error')
+        expect(entry.nodes).to.have.length(1)
+        expect(entry.nodes[0]).to.include({ state: 'good', inUse: true, reads: true })
       } else {
         expect(entry).to.include({ currentBlockNumber: -1, currentBlockSeconds: -1 })
         expect(entry.error).to.contain('rpcUrls')

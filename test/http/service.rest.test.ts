@@ -40,6 +40,18 @@ describe('the service', function () {
     expect(headers['content-type']).to.contain('application/json')
   })
 
+  it('says who the caller is, what it may do and whose limits it may ask for', async () => {
+    const { as } = await sharedServer()
+    const { body } = await client.get('/caller')
+    expect(body.permissions).to.have.members(['read', 'trade', 'send', 'admin'])
+    expect(body.clients).to.include.members(['client', 'trader']).and.to.have.property('0', 'client')
+    expect((await as.trader.get('/caller')).body)
+      .to.include({ client: 'trader' })
+      .and.to.deep.include({ clients: ['trader'] })
+    expect((await as.visitor.get('/caller')).body).to.deep.include({ client: 'visitor', unlisted: true, permissions: ['read'] })
+    expect(outcome(await as.idle.get('/caller'))).to.equal('403 FORBIDDEN')
+  })
+
   it('lists the connectors with the networks that each serves', async () => {
     const { body } = await client.get('/connectors')
     expect(body.uniswap).to.deep.equal([{ chain: 'ethereum', networks: ['mainnet', 'sepolia', 'local'] }])

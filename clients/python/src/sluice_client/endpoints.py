@@ -354,6 +354,23 @@ WalletResponse = list[WalletResponseEntry]
 
 
 @final
+class CallerRequest(TypedDict, total=False):
+    pass
+
+
+class _CallerResponse(TypedDict):
+    client: str  # Its key in conf/clients.yml; of a certificate without an entry its common name.
+    permissions: list[str]  # Later versions may add others.
+    clients: list[str]  # Whose limits it may ask for: itself, and with admin all of conf/clients.yml.
+    version: str  # Of the server's release.
+
+
+@final
+class CallerResponse(_CallerResponse, total=False):
+    unlisted: Literal[True]  # The certificate has no entry in conf/clients.yml.
+
+
+@final
 class ApprovalsRequest(TypedDict, total=False):
     id: int  # `id` in `GET /approvals`, and in the details of PENDING_APPROVAL.
     state: Literal["waiting", "approved", "done", "refused", "denied", "withdrawn", "expired"]  # Only those in this state.
@@ -794,11 +811,15 @@ class TransactionsRequest(TypedDict, total=False):
     cursor: str  # `nextCursor` of the previous page.
 
 
-@final
-class TransactionsResponseTransactionsAttempts(TypedDict):
+class _TransactionsResponseTransactionsAttempts(TypedDict):
     txHash: str
     signedAt: float
     sends: float
+
+
+@final
+class TransactionsResponseTransactionsAttempts(_TransactionsResponseTransactionsAttempts, total=False):
+    sentAt: float  # The last time that it was sent. Absent before the first.
 
 
 @final
@@ -1023,11 +1044,15 @@ class TransactionsResponse(_TransactionsResponse, total=False):
     nextCursor: str  # There are more entries: request them with this as `cursor`.
 
 
-@final
-class TransactionsLine1Attempts(TypedDict):
+class _TransactionsLine1Attempts(TypedDict):
     txHash: str
     signedAt: float
     sends: float
+
+
+@final
+class TransactionsLine1Attempts(_TransactionsLine1Attempts, total=False):
+    sentAt: float  # The last time that it was sent. Absent before the first.
 
 
 @final
@@ -1538,6 +1563,22 @@ class NetworkStatusRequest(TypedDict, total=False):
     network: str  # One of the chain's networks.
 
 
+class _NetworkStatusResponseEntryNodes(TypedDict):
+    url: str  # Without its secrets.
+    state: str  # good, or why another one is preferred or needed: slow, shaky, lagging, forked, unchecked, unreachable. Later versions may add others.
+    inUse: bool  # It is the node that is asked now.
+    reads: bool  # false: it only takes transactions.
+    errorRate: float  # 0 to 1, over the most recent requests.
+
+
+@final
+class NetworkStatusResponseEntryNodes(_NetworkStatusResponseEntryNodes, total=False):
+    latencyMs: float
+    headNumber: float  # Its newest block, as it was seen last.
+    lagBlocks: float  # Behind the best of the others.
+    trouble: str  # Why it is not used.
+
+
 class _NetworkStatusResponseEntry(TypedDict):
     chain: str
     network: str
@@ -1550,6 +1591,7 @@ class _NetworkStatusResponseEntry(TypedDict):
 @final
 class NetworkStatusResponseEntry(_NetworkStatusResponseEntry, total=False):
     error: str
+    nodes: list[NetworkStatusResponseEntryNodes]  # What is known of each node; none is asked for it. Absent of a network that tells nothing of its nodes.
 
 
 NetworkStatusResponse = list[NetworkStatusResponseEntry]
@@ -5899,11 +5941,15 @@ class EventsRequest(TypedDict, total=False):
     lastEventId: str  # For clients that cannot set the header Last-Event-ID, which takes precedence. 0: from the first event.
 
 
-@final
-class TransactionsDataAttempts(TypedDict):
+class _TransactionsDataAttempts(TypedDict):
     txHash: str
     signedAt: float
     sends: float
+
+
+@final
+class TransactionsDataAttempts(_TransactionsDataAttempts, total=False):
+    sentAt: float  # The last time that it was sent. Absent before the first.
 
 
 @final
@@ -6678,6 +6724,11 @@ class Endpoints(ABC):
     @overload
     def get(self, path: Literal["/wallet"], request: WalletRequest = ..., *, timeout: float | None = ...) -> WalletResponse:
         """The addresses that the caller may use."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/caller"], request: CallerRequest = ..., *, timeout: float | None = ...) -> CallerResponse:
+        """Who the caller is, by its certificate, and what it may do."""
         ...
 
     @overload
