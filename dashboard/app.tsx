@@ -1,21 +1,28 @@
 // The page: where one is, whether events come, and the view that the address names.
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { useCaller } from './act.tsx'
+import { Activity } from './activity.tsx'
+import { Approvals } from './approvals.tsx'
+import { Clients } from './clients.tsx'
 import { onStreamState } from './events.ts'
-import { Networks } from './networks.tsx'
+import { Overview } from './overview.tsx'
+import { Plugins } from './plugins.tsx'
+import { Positions } from './positions.tsx'
 import { linkTo, useRoute, type Route } from './route.ts'
-import { Transactions, TransactionList } from './transactions.tsx'
+import { Text } from './text.tsx'
+import { Transactions } from './transactions.tsx'
+import { Wallets } from './wallets.tsx'
 
-const views: Readonly<Record<string, { readonly title: string; show(route: Route): preact.ComponentChildren }>> = {
-  '': {
-    title: 'Overview',
-    show: () => (
-      <>
-        <Networks />
-        <TransactionList title="Recent transactions" filter={{}} />
-      </>
-    ),
-  },
+const views: Readonly<Record<string, { readonly title: string; show(route: Route): ComponentChildren }>> = {
+  '': { title: 'Overview', show: () => <Overview /> },
+  wallets: { title: 'Wallets', show: () => <Wallets /> },
   transactions: { title: 'Transactions', show: (route) => <Transactions route={route} /> },
+  positions: { title: 'Positions', show: () => <Positions /> },
+  clients: { title: 'Clients', show: () => <Clients /> },
+  approvals: { title: 'Approvals', show: () => <Approvals /> },
+  plugins: { title: 'Plugins', show: () => <Plugins /> },
+  activity: { title: 'Activity', show: () => <Activity /> },
 }
 
 export function App() {
@@ -45,6 +52,7 @@ export function App() {
             </li>
           ))}
         </ul>
+        <WhoAmI />
         <StreamState />
       </nav>
       <main id="main">
@@ -55,6 +63,16 @@ export function App() {
       </main>
     </>
   )
+}
+
+function WhoAmI() {
+  const { data } = useCaller()
+  return data ? (
+    <span class="none">
+      as <Text of={data.client} max={40} />
+      {data.permissions.every((each) => each === 'read') && ', which may only look'}
+    </span>
+  ) : null
 }
 
 function StreamState() {

@@ -44,16 +44,32 @@ export function Networks() {
                   <Badge tone="good">answers</Badge>
                 ) : (
                   <>
-                    <Badge tone="bad">down</Badge> <Text of={error} />
+                    <Badge tone="calm">down</Badge> <Text of={error} />
                   </>
                 ),
             },
+            { name: 'Nodes', cell: ({ nodes = [] }) => nodes.map((node) => <Node key={node.url} of={node} />) },
           ]}
         />
       )}
     </Section>
   )
 }
+
+const Node = ({ of: { url, state, inUse, latencyMs, lagBlocks = 0, trouble } }: { of: NonNullable<NetworkStatus['nodes']>[number] }) => (
+  <div>
+    <Badge tone={state === 'good' ? 'good' : 'warn'}>
+      <Text of={state} max={40} />
+    </Badge>{' '}
+    <Text of={url} max={60} /> {inUse && 'in use'} {latencyMs !== undefined && `${Math.round(latencyMs)} ms`}
+    {lagBlocks > 0 && `, ${lagBlocks} blocks behind`}
+    {trouble !== undefined && (
+      <>
+        : <Text of={trouble} />
+      </>
+    )}
+  </div>
+)
 
 const ageOf = (block: { readonly timestamp: number } | undefined) =>
   block === undefined ? '–' : <Age of={block.timestamp * 1000} ago={false} />

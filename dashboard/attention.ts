@@ -1,0 +1,110 @@
+// What needs somebody, most urgent first. A function of what endpoints answered: it asks for nothing.
+import type { ResponseAt } from './api.ts'
+import { duration } from './age.tsx'
+import { isWaiting } from './approvals.tsx'
+import type { NetworkStatus } from './networks.tsx'
+import type { Plugin } from './plugins.tsx'
+import { marginUsed, nearLiquidation } from './positions.tsx'
+import { heldBy } from './stops.tsx'
+import { isStuck, wordsOf, type Transaction } from './transaction-words.ts'
+import { isLowOnGas, walletsIn } from './wallets.tsx'
+import { linkTo } from './route.ts'
+
+export interface Item {
+  readonly tone: 'bad' | 'warn'
+  readonly text: string
+  readonly link: string
+}
+
+/** Each is absent until it was answered. */
+export interface Known {
+  readonly now: number
+  readonly health?: ResponseAt<'GET', '/health/ready'> | undefined
+  readonly stops?: ResponseAt<'GET', '/stops'> | undefined
+  readonly open?: readonly Transaction[] | undefined
+  readonly networks?: readonly NetworkStatus[] | undefined
+  readonly portfolio?: ResponseAt<'GET', '/portfolio'> | undefined
+  readonly approvals?: ResponseAt<'GET', '/approvals'> | undefined
+  readonly plugins?: readonly Plugin[] | undefined
+}
+
+/** Older than blocks of any network that is followed. Local networks make blocks when something is sent. */
+const oldBlockSeconds = 120
+
+export function attention(known: Known): Item[] {
+  const items = [...ofServer(known), ...ofTransactions(known), ...ofWallets(known), ...ofNetworks(known), ...ofPeople(known)]
+  return items.toSorted((one, other) => Number(one.tone === 'warn') - Number(other.tone === 'warn'))
+}
+
+const ofServer = ({ health, stops }: Known): Item[] => [
+  ...(health?.failing ?? []).map(({ part, reason }): Item => ({ tone: 'bad', text: `${part} fails: ${reason}`, link: linkTo('') })),
+  ...(stops?.stops ?? []).map((stop): Item => ({ tone: 'bad', text: `${stop.mode} is set for ${heldBy(stop)}`, link: linkTo('') })),
+]
+
+const ofTransactions = ({ open = [], now }: Known): Item[] =>
+  open
+    .filter((each) => isStuck(each, now))
+    .map((each) => ({
+      tone: 'bad',
+      text: `Stuck for ${duration((now - each.createdAt) / 1000)} as ${each.txState}: ${wordsOf(each)}`,
+      link: linkTo('transactions', { open: each.id, request: each.requestId }),
+    }))
+
+function ofWallets({ portfolio }: Known): Item[] {
+  if (!portfolio) return []
+  return walletsIn(portfolio).flatMap((wallet): Item[] => {
+    const where = `${wallet.address.slice(0, 10)}… on ${wallet.chain}/${wallet.network}`
+    const accounts = [...wallet.perpetuals, ...wallet.margin.map((each) => ({ ...each, accountValue: each.equity }))]
+    return [
+      ...accounts
+        .filter((account) => (marginUsed(account) ?? 0) >= nearLiquidation)
+        .map(({ connector }): Item => ({ tone: 'bad', text: `Near liquidation: ${connector}, ${where}`, link: linkTo('positions') })),
+      ...(isLowOnGas(wallet)
+        ? [{ tone: 'warn', text: `Gas of ${where} lasts ${wallet.gas?.daysLeft} days`, link: linkTo('wallets') } as const]
+        : []),
+      ...wallet.liquidity
+        .filter(({ inRange }) => !inRange)
+        .map(({ connector, tokenId }): Item => ({
+          tone: 'warn',
+          text: `Out of range: ${connector} ${tokenId}, ${where}`,
+          link: linkTo('positions'),
+        })),
+    ]
+  })
+}
+
+const ofNetworks = ({ networks = [] }: Known): Item[] =>
+  networks.flatMap(({ chain, network, error, currentBlockSeconds, nodes = [] }): Item[] => {
+    const name = `${chain}/${network}`
+    // Without a node it was never set up.
+    if (error !== undefined) return nodes.length === 0 ? [] : [{ tone: 'bad', text: `${name} is down: ${error}`, link: linkTo('') }]
+    const isBehind = currentBlockSeconds > oldBlockSeconds && network !== 'local'
+    return [
+      ...(isBehind
+        ? [{ tone: 'bad', text: `${name} is behind: its newest block is ${duration(currentBlockSeconds)} old`, link: linkTo('') } as const]
+        : []),
+      ...nodes
+        .filter(({ trouble }) => trouble !== undefined)
+        .map(({ url, state, trouble }): Item => ({
+          tone: 'warn',
+          text: `Node ${url} of ${name} is ${state}: ${trouble}`,
+          link: linkTo(''),
+        })),
+    ]
+  })
+
+const ofPeople = ({ approvals, plugins = [] }: Known): Item[] => [
+  ...plugins
+    .filter(({ quarantine }) => quarantine !== undefined)
+    .map(({ name }): Item => ({ tone: 'bad', text: `The plugin ${name} is quarantined`, link: linkTo('plugins') })),
+  ...(approvals?.approvals ?? [])
+    .filter(isWaiting)
+    .map(({ id, client, path }): Item => ({
+      tone: 'warn',
+      text: `Request ${id} of ${client} waits for a second person: ${path}`,
+      link: linkTo('approvals'),
+    })),
+  ...plugins
+    .filter(({ state }) => state === 'refused')
+    .map(({ name }): Item => ({ tone: 'warn', text: `The plugin ${name} is refused`, link: linkTo('plugins') })),
+]

@@ -1,0 +1,114 @@
+// Clients, which are bots and people: what is left of each limit, and what they did and earned in the last day.
+import { useState } from 'preact/hooks'
+import { until } from './age.tsx'
+import { useCaller } from './act.tsx'
+import { serverNow } from './api.ts'
+import { useResource } from './resource.ts'
+import { linkTo } from './route.ts'
+import { Section } from './section.tsx'
+import { StopButtons } from './stops.tsx'
+import { Table } from './table.tsx'
+import { Amount, Badge, Text } from './text.tsx'
+
+export const useLimits = (client?: string) =>
+  useResource('/limits', client === undefined ? {} : { client }, { everySeconds: 30, topics: ['transactions'] })
+
+/** From 0 to 1, and more where it is over. A share for people, and no amount. */
+export function shareUsed({ used, allowed }: { used?: string | undefined; allowed: string }): number | undefined {
+  const share = Number(used) / Number(allowed)
+  return Number.isFinite(share) ? share : undefined
+}
+export const nearLimit = 0.8
+
+export function Clients() {
+  const caller = useCaller()
+  return (
+    <>
+      {caller.data?.clients.map((client) => <Client key={client} name={client} isCaller={client === caller.data?.client} />) ?? (
+        <Section title="Clients" of={caller}>
+          {() => null}
+        </Section>
+      )}
+    </>
+  )
+}
+
+function Client({ name, isCaller }: { name: string; isCaller: boolean }) {
+  // Of oneself it needs no permission.
+  const limits = useLimits(isCaller ? undefined : name)
+  const [showsBook, show] = useState(false)
+  return (
+    <Section title={name} of={limits} aside={<StopButtons scope={{ client: name }} name={`client ${name}`} />}>
+      {({ limits: rows, problems = [] }) => (
+        <>
+          {problems.map((problem) => (
+            <p class="refusal">
+              <Text of={problem} />
+            </p>
+          ))}
+          <Table
+            caption={`Limits of ${name}`}
+            none="It has no limits."
+            rows={rows}
+            keyOf={({ limit, chain, network, unit, window }) => [limit, chain, network, unit, window].join(' ')}
+            columns={[
+              {
+                name: 'Limit',
+                cell: ({ limit, chain, network }) => <Text of={`${limit}${chain === undefined ? '' : ` on ${chain}/${network}`}`} />,
+              },
+              {
+                name: 'Allowed',
+                end: true,
+                cell: ({ allowed, unit }) => <Amount of={allowed} unit={unit === 'list' ? undefined : unit} />,
+              },
+              { name: 'Used', end: true, cell: ({ used }) => <Amount of={used} /> },
+              { name: 'Left', end: true, cell: ({ left }) => <Amount of={left} /> },
+              { name: 'State', cell: (row) => <Share of={shareUsed(row)} /> },
+              { name: 'Free again', cell: ({ freesAt, window }) => (freesAt === undefined ? (window ?? '') : `in ${until(freesAt)}`) },
+            ]}
+          />
+          <p class="buttons">
+            <a href={linkTo('transactions', { client: name })}>Its transactions</a>
+            <button type="button" aria-expanded={showsBook} onClick={() => show(!showsBook)}>
+              Profit and volume of the last day
+              <span class="unseen"> of {name}</span>
+            </button>
+          </p>
+          {showsBook && <Book client={name} />}
+        </>
+      )}
+    </Section>
+  )
+}
+
+const Share = ({ of }: { of: number | undefined }) =>
+  of === undefined ? <>–</> : <Badge tone={of >= 1 ? 'bad' : of >= nearLimit ? 'warn' : 'good'}>{`${Math.round(of * 100)} % used`}</Badge>
+
+/** The hour that began a day ago: the same question for an hour, so that the server reads the journal once. */
+const dayBefore = (): string => new Date(Math.floor(serverNow() / 3_600_000) * 3_600_000 - 86_400_000).toISOString()
+
+function Book({ client }: { client: string }) {
+  const [since] = useState(dayBefore)
+  const [everySeconds, set] = useState(5)
+  const book = useResource('/books', { client, since }, { everySeconds })
+  if (book.data?.complete && everySeconds === 5) set(60)
+  const { data, refusal } = book
+  if (!data) return <p class={refusal ? 'refusal' : 'none'}>{refusal ? <Text of={refusal.message} /> : 'Loading…'}</p>
+  if (!data.complete) return <p class="none">The journal is being read: {Math.round((data.part ?? 0) * 100)} %.</p>
+  return (
+    <Table
+      caption={`Profit and volume of ${client}`}
+      none="Nothing was traded in the last day."
+      rows={data.pairs}
+      keyOf={({ chain, network, base, quote, connector }) => [chain, network, base, quote, connector].join(' ')}
+      columns={[
+        { name: 'Pair', cell: ({ base, quote }) => <Text of={`${base}-${quote}`} /> },
+        { name: 'Trades', end: true, cell: ({ trades }) => trades },
+        { name: 'Paid', end: true, cell: ({ spent, quote }) => <Amount of={spent} unit={quote} /> },
+        { name: 'Received', end: true, cell: ({ received, quote }) => <Amount of={received} unit={quote} /> },
+        { name: 'Profit made', end: true, cell: ({ realized, quote }) => <Amount of={realized.averageCost} unit={quote} /> },
+        { name: 'Profit open', end: true, cell: ({ unrealized, quote }) => <Amount of={unrealized?.averageCost} unit={quote} /> },
+      ]}
+    />
+  )
+}

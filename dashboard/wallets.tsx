@@ -1,0 +1,169 @@
+// Wallets: what they hold and are worth, how long their gas lasts, and who may take what of them.
+import { Act, useMay } from './act.tsx'
+import { post, type ResponseAt } from './api.ts'
+import { useResource } from './resource.ts'
+import { Section } from './section.tsx'
+import { StopButtons } from './stops.tsx'
+import { Table } from './table.tsx'
+import { Address, Amount, Badge, Text } from './text.tsx'
+
+type Portfolio = ResponseAt<'GET', '/portfolio'>
+type WalletOf = Portfolio['networks'][number]['wallets'][number]
+export interface PlacedWallet extends WalletOf {
+  readonly chain: string
+  readonly network: string
+  readonly reference?: string | undefined
+}
+type Allowance = ResponseAt<'GET', '/allowances'>['allowances'][number]
+
+/** The nodes are asked for it. */
+export const usePortfolio = () => useResource('/portfolio', {}, { everySeconds: 60 })
+
+export const walletsIn = ({ networks }: Portfolio): PlacedWallet[] =>
+  networks.flatMap(({ chain, network, reference, wallets }) => wallets.map((wallet) => ({ chain, network, reference, ...wallet })))
+
+/** Days of gas below which a person should do something. */
+const lowGasDays = 3
+export const isLowOnGas = ({ gas }: Pick<WalletOf, 'gas'>): boolean => gas?.daysLeft !== undefined && Number(gas.daysLeft) < lowGasDays
+
+const isEmpty = ({ balances, liquidity, shares, exchangeBalances, margin, perpetuals }: WalletOf): boolean =>
+  [balances, liquidity, shares, exchangeBalances, margin, perpetuals].every((list) => list.length === 0)
+
+export function Wallets() {
+  const portfolio = usePortfolio()
+  return (
+    <>
+      <Section title="Wallets" of={portfolio}>
+        {(data) => {
+          const wallets = walletsIn(data)
+          const shown = wallets.filter((wallet) => !isEmpty(wallet))
+          return (
+            <>
+              {shown.map((wallet) => (
+                <Wallet key={`${wallet.chain}/${wallet.network}/${wallet.address}`} of={wallet} />
+              ))}
+              {shown.length < wallets.length && <p class="none">{wallets.length - shown.length} hold nothing.</p>}
+              {(data.unavailable ?? []).map((each) => (
+                <p class="refusal">
+                  <Text of={`${each.chain}/${each.network} ${each.connector ?? ''} ${each.part ?? ''}: ${each.reason}`} />
+                </p>
+              ))}
+            </>
+          )
+        }}
+      </Section>
+      <Allowances />
+    </>
+  )
+}
+
+function Wallet({ of: wallet }: { of: PlacedWallet }) {
+  const { address, chain, network, value, reference, gas, balances, exchangeBalances } = wallet
+  return (
+    <article aria-label={`Wallet ${address} on ${chain}/${network}`}>
+      <header>
+        <h3>
+          <Address of={address} /> <small>{`${chain}/${network}`}</small>
+        </h3>
+        <span>
+          Worth <Amount of={value} unit={reference} />
+        </span>
+        {gas && (
+          <span>
+            {isLowOnGas(wallet) && <Badge tone="warn">low on gas</Badge>} Gas lasts{' '}
+            {gas.daysLeft === undefined ? 'long: none was used' : `${gas.daysLeft} days`}
+          </span>
+        )}
+        <StopButtons scope={{ address }} name={`wallet ${address}`} />
+      </header>
+      <Table
+        caption={`Balances of ${address}`}
+        none="No balance."
+        rows={[
+          ...balances.map((each) => ({ ...each, where: 'wallet' })),
+          ...exchangeBalances.map(({ total, connector, ...each }) => ({ ...each, amount: total, token: each.symbol, where: connector })),
+        ]}
+        keyOf={({ where, token }) => `${where} ${token}`}
+        columns={[
+          { name: 'Token', cell: ({ symbol }) => <Text of={symbol} max={32} /> },
+          { name: 'In', cell: ({ where }) => <Text of={where} /> },
+          { name: 'Amount', end: true, cell: ({ amount }) => <Amount of={amount} /> },
+          {
+            name: 'Value',
+            end: true,
+            cell: (row) => (row.value === undefined ? <Text of={row.noValue ?? '–'} /> : <Amount of={row.value} unit={reference} />),
+          },
+        ]}
+      />
+    </article>
+  )
+}
+
+function Allowances() {
+  const allowances = useResource('/allowances', {}, { everySeconds: 120, topics: ['transactions'] })
+  const mayTrade = useMay('trade')
+  return (
+    <Section title="What others may take" of={allowances}>
+      {({ allowances: rows }) => (
+        <Table
+          caption="Approvals of tokens"
+          none="Nobody may take anything."
+          rows={rows}
+          keyOf={(row) => [row.chain, row.network, row.address, row.spender, row.token, row.tokenId, row.permit2].join(' ')}
+          columns={[
+            { name: 'Wallet', cell: ({ address }) => <Address of={address} /> },
+            { name: 'Token', cell: ({ symbol, token }) => (symbol === undefined ? <Address of={token} /> : <Text of={symbol} max={32} />) },
+            {
+              name: 'Spender',
+              cell: ({ connectors, spender }) => (
+                <>
+                  {connectors.length > 0 ? <Text of={connectors.join(', ')} /> : <Badge tone="warn">no connector’s</Badge>}{' '}
+                  <Address of={spender} />
+                </>
+              ),
+            },
+            { name: 'May take', end: true, cell: (row) => (row.unlimited ? 'all' : <Amount of={row.amount} />) },
+            {
+              name: 'At risk',
+              end: true,
+              cell: (row) => <Amount of={row.value ?? row.atRisk} unit={row.value === undefined ? undefined : row.reference} />,
+            },
+            { name: '', cell: (row) => mayTrade && isOfEvm(row) && <Revoke of={row} /> },
+          ]}
+        />
+      )}
+    </Section>
+  )
+}
+
+/** Its endpoint is for chains of the EVM, whose addresses have this form. */
+const isOfEvm = ({ spender }: Allowance): boolean => /^0x[0-9a-fA-F]{40}$/.test(spender)
+
+const Revoke = ({ of }: { of: Allowance }) => {
+  const what = `${of.symbol ?? of.token} from ${of.connectors[0] ?? of.spender}`
+  return (
+    <Act
+      label="Revoke"
+      about={what}
+      danger
+      question={
+        <p>
+          This takes back what <Text of={of.connectors.join(', ') || of.spender} /> may take of <Text of={of.symbol ?? of.token} />, by a
+          transaction that costs gas. A bot that trades with it has to approve it again.
+        </p>
+      }
+      act={async () => {
+        const { chain, network, address, spender, token, tokenId } = of
+        const { transactions } = await post('/evm/revoke', {
+          chain,
+          network,
+          address,
+          spender,
+          token,
+          ...(tokenId !== undefined && { tokenId }),
+        })
+        return `Sent: ${transactions.length} ${transactions.length === 1 ? 'transaction' : 'transactions'}.`
+      }}
+    />
+  )
+}

@@ -1,0 +1,188 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect } from 'chai'
+import type { Browser } from 'playwright-core'
+import { newClient, revoke } from '../../core/tls/certificates.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { freePort } from '../free-port.ts'
+import { oneChain, outcome } from '../http/shared-server.ts'
+import { openBrowser, openTab, startDashboard, withCertificate, type LocalDashboard } from './browser.ts'
+
+interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+}
+
+function ask(port: number, target: string, headers: Record<string, string> = {}, body?: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      { host: '127.0.0.1', port, path: target, method: body === undefined ? 'GET' : 'POST', headers },
+      (response) => {
+        let text = ''
+        response
+          .setEncoding('utf8')
+          .on('data', (chunk: string) => (text += chunk))
+          .on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }))
+      },
+    )
+    request.on('error', reject).end(body)
+  })
+}
+
+describe('the dashboard in trouble', function () {
+  this.timeout(180_000)
+  let home: string
+  let port: number
+  let server: TestServer
+  let browser: Browser
+  let dashboard: LocalDashboard
+
+  const clients = { client: { permissions: ['read', 'trade', 'stop'], wallets: 'all' }, phone: { permissions: ['read'], wallets: 'all' } }
+  const start = () =>
+    startServer({ settings: { ...oneChain.settings, 'server.port': port }, conf: { ...oneChain.conf, 'clients.yml': { clients } } }, home)
+
+  before(async () => {
+    home = await mkdtemp(path.join(tmpdir(), 'sluice-dashboard-'))
+    port = await freePort()
+    server = await start()
+    await newClient(server.certsDir, 'phone')
+    browser = await openBrowser()
+    dashboard = await startDashboard(server)
+  })
+  after(async () => {
+    await browser?.close()
+    await dashboard?.proxy.stop(0)
+    await server?.stop()
+    await rm(home, { recursive: true, force: true })
+  })
+
+  it('gives nothing of the server to whoever has not opened the link', async () => {
+    const { port: local } = dashboard.proxy
+    for (const target of ['/dashboard', '/transactions', '/wallet', '/metrics', '/events'])
+      expect((await ask(local, target)).status, target).to.equal(403)
+    const cookie = `sluice-dashboard-${local}=guessed`
+    expect((await ask(local, '/wallet', { cookie })).status).to.equal(403)
+    const json = { 'content-type': 'application/json' }
+    expect((await ask(local, '/open', json, JSON.stringify({ secret: 'guessed' }))).status).to.equal(403)
+    expect((await ask(local, '/open', json, '{')).status).to.equal(403)
+  })
+
+  it('refuses another host name, and pages of other origins, also with the cookie', async () => {
+    const { proxy, link } = await startDashboard(server)
+    try {
+      const secret = new URL(link).hash.slice(1)
+      const opened = await ask(proxy.port, '/open', { 'content-type': 'application/json' }, JSON.stringify({ secret }))
+      const [set = ''] = opened.headers['set-cookie'] ?? []
+      expect(set).to.match(/; HttpOnly; SameSite=Strict; Path=\/$/)
+      const cookie = set.split(';', 1)[0] ?? ''
+      const host = `localhost:${proxy.port}`
+      expect((await ask(proxy.port, '/wallet', { cookie, host })).status).to.equal(200)
+      const foreign: Record<string, string>[] = [
+        { host: `evil.example:${proxy.port}` },
+        { host, origin: 'http://evil.example' },
+        { host, origin: `http://localhost:${proxy.port + 1}` },
+        { host, origin: 'null' },
+        { host, 'sec-fetch-site': 'cross-site' },
+        { host, 'sec-fetch-site': 'same-site' },
+      ]
+      for (const headers of foreign) {
+        const { status, text } = await ask(proxy.port, '/wallet', { cookie, ...headers })
+        expect(status, JSON.stringify(headers)).to.equal(403)
+        expect(text).not.to.contain('0x')
+      }
+    } finally {
+      await proxy.stop(0)
+    }
+  })
+
+  it('refuses the link where it is used a second time, and says what to do', async () => {
+    const first = await openTab(browser)
+    await first.page.goto(dashboard.link)
+    await first.page.getByRole('status').getByText('live').waitFor()
+    expect(await first.page.evaluate('history.length')).to.be.below(4)
+    const second = await openTab(browser)
+    await second.page.goto(dashboard.link)
+    await second.page.getByText('This link was used already.').waitFor()
+    expect(second.page.url()).not.to.contain('#')
+    await second.page.goto(`${new URL(dashboard.link).origin}/dashboard`)
+    await second.page.getByText('This page is for the browser that has opened the link').waitFor()
+    await second.context.close()
+    await first.context.close()
+  })
+
+  it('is not framed, and its server takes nothing from a page of another origin', async () => {
+    const { headers } = await server.client.get('/dashboard')
+    expect(headers['content-security-policy']).to.match(/^default-src 'none';.*frame-ancestors 'none'.*form-action 'none'/)
+    expect(headers).to.include({ 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff' })
+    const stop = (more: Record<string, string>) => server.client.post('/stops', { mode: 'stop' }, { headers: more })
+    const foreign: Record<string, string>[] = [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }, { origin: 'null' }]
+    for (const more of foreign) expect(outcome(await stop(more)), JSON.stringify(more)).to.equal('403 FORBIDDEN')
+    const plain = await server.client.request('POST', '/stops', { raw: '{"mode":"stop"}', headers: { 'content-type': 'text/plain' } })
+    expect(plain.status).to.equal(415)
+    expect((await server.client.get('/stops')).body.stops).to.deep.equal([])
+  })
+
+  it('is sent compressed, in no more than 120 kB, and is not sent again while it is the same', async () => {
+    const first = await server.client.get('/dashboard')
+    const files = [...first.text.matchAll(/"(\/dashboard\/[^"]+)"/g)].flatMap(([, file]) => file ?? [])
+    expect(files).to.have.length(3)
+    let bytes = 0
+    for (const file of ['/dashboard', ...files]) {
+      const { status, headers } = await server.client.get(file, {}, { headers: { 'accept-encoding': 'gzip, br' } })
+      expect([status, headers['content-encoding']]).to.deep.equal([200, 'br'])
+      bytes += Number(headers['content-length'])
+      const again = await server.client.get(
+        file,
+        {},
+        { headers: { 'accept-encoding': 'gzip, br', 'if-none-match': String(headers['etag']) } },
+      )
+      expect(again.status).to.equal(304)
+    }
+    expect(bytes).to.be.below(120_000)
+    expect((await server.client.get('/dashboard/..%2f..%2fpackage.json')).status).to.equal(404)
+  })
+
+  it('goes on by itself after a restart of the server, with what it showed until then', async () => {
+    const { page, context } = await openTab(browser, withCertificate(server))
+    await page.goto(`${server.url}/dashboard`)
+    const status = page.getByRole('status').first()
+    await page.getByText('live', { exact: true }).waitFor()
+    await page.getByRole('table', { name: 'Networks' }).waitFor()
+    await server.stop()
+    await page.getByText('no connection: what is shown may be old').waitFor()
+    expect(await page.getByRole('table', { name: 'Networks' }).count()).to.equal(1)
+    server = await start()
+    await page.getByText('live', { exact: true }).waitFor()
+    expect(await status.innerText()).not.to.contain('no connection')
+    await context.close()
+  })
+
+  it('is cut off when its certificate is revoked, says so, and keeps what it showed', async () => {
+    const local = await startDashboard(server, 'phone')
+    const { page, context } = await openTab(browser)
+    await page.goto(local.link)
+    await page.getByText('live', { exact: true }).waitFor()
+    await revoke(server.certsDir, 'phone')
+    await page.getByText('no connection: what is shown may be old').waitFor()
+    await page.getByRole('navigation').getByRole('link', { name: 'Plugins' }).click()
+    await page
+      .getByText(/cannot be reached/)
+      .first()
+      .waitFor()
+    await context.close()
+    await local.proxy.stop(0)
+  })
+
+  it('needs a certificate, and the permission read', async () => {
+    const { page, context } = await openTab(browser, { ignoreHTTPSErrors: true })
+    const failed = await page.goto(`${server.url}/dashboard`).then(
+      () => 'opened',
+      () => 'refused',
+    )
+    expect(failed).to.equal('refused')
+    await context.close()
+  })
+})
