@@ -171,6 +171,8 @@ export interface SwapTerms<A = string> {
   boundRaw: bigint
   /** Seconds since the Unix epoch: enforced on chain. */
   deadline: number
+  /** What `readForSwap` gave, where the connector has it. */
+  read?: Json
 }
 
 export interface Fill {
@@ -231,6 +233,11 @@ export interface AMM<F extends Types = Types> extends SlippageReasons {
    * never.
    */
   tryLoans?(pairs: readonly Pick<Swap, 'tokenIn' | 'tokenOut'>[], at: At): Promise<readonly LoanTrial[]>
+  /**
+   * What the plan of a swap depends on beside the quote, such as which accounts the wallet has: `swap` gets it as `terms.read`. Absent where it depends
+   * on nothing else.
+   */
+  readForSwap?(quote: Quote, terms: Omit<SwapTerms<F['address']>, 'read'>, at: At): Promise<Json>
   swap(quote: Quote, terms: SwapTerms<F['address']>): Plan<F>
   /**
    * Those of the connector's spenders that a wallet approves to swap by every version, in as few transactions as possible: the connector's name alone

@@ -1,6 +1,6 @@
 // The price of a swap, by one connector or by all of a network, and the gas of a typical one.
 import type { AMMPriceResponse } from '../../api/index.ts'
-import type { At, GasTerms, Plan, Quote } from '../../contracts/index.ts'
+import type { At, GasTerms, Quote } from '../../contracts/index.ts'
 import { quoteBy } from './approved.ts'
 import { formatRatio } from '../../base/decimal.ts'
 import { badFields } from '../../base/errors.ts'
@@ -15,7 +15,7 @@ import { hasAmount, priceOfEach, type WithAmount } from './amounts.ts'
 import { askConnectors, refuseChoice, showCandidates, showChoice } from './any.ts'
 import { requireAny } from './ask-each.ts'
 import { keptBest } from './kept-best.ts'
-import { allowanceRaw, quoteSwap, readSwapRequest, showSwap, swapPrice, type SourcedQuote, type SwapRequest } from './quote.ts'
+import { allowanceRaw, planSwap, quoteSwap, readSwapRequest, showSwap, swapPrice, type SourcedQuote, type SwapRequest } from './quote.ts'
 
 /** Makes no promise if the quote comes from memory: see `after`. */
 const ammPrice: Handler<'AMMPrice'> = (request, context) => {
@@ -152,13 +152,15 @@ async function allowanceOf(
   venue: VenueEntry,
   at: At,
 ): Promise<AMMPriceResponse['allowance']> {
+  // What a wallet signs for moves its tokens.
+  if (!impl.evm) return { spender: quote.spender, sufficient: true }
   const { ttlSeconds } = tradeRules(venue.config, quote.route)
   const deadline = quote.head.timestamp + ttlSeconds
   let preferred: AMMPriceResponse['allowance']
   for (const spender of [quote.spender, ...(quote.otherSpenders ?? [])]) {
-    const plan: Plan = await tradingOf('AMM', venue).swap(quoteBy(quote, spender), { recipient: wallet, boundRaw, deadline })
+    const plan = await planSwap(tradingOf('AMM', venue), quoteBy(quote, spender), { recipient: wallet, boundRaw, deadline }, at)
     const need = plan.needs.find((each) => each.is === 'allowance')
-    if (!need || !impl.evm) return { spender, sufficient: true }
+    if (!need) return { spender, sufficient: true }
     const token = await tokens.resolve(need.token, 'token', at)
     const sufficient = (await allowanceRaw(impl.evm, wallet, need, token, at)) >= need.amountRaw
     preferred ??= { spender: need.spender, sufficient }

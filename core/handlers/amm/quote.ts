@@ -1,6 +1,7 @@
 // A swap that a request asks for, and its quote by one connector: from memory, or asked of the chain.
 import type { AMMPriceRequest, AMMTradeRequest } from '../../api/index.ts'
-import type { AMM, At, EvmVerbs, Need, Quote, QuoteChoice, Swap, Token } from '../../contracts/index.ts'
+import type { AMM, At, EvmVerbs, Need, Plan, Quote, QuoteChoice, Swap, SwapTerms, Token } from '../../contracts/index.ts'
+import type { MaybeAsync } from '../../contracts/plugin.ts'
 import { fromRaw, priceOf } from '../../base/decimal.ts'
 import { badFields, SluiceError } from '../../base/errors.ts'
 import type { OneBlock } from '../../live-state/one-block.ts'
@@ -130,6 +131,12 @@ export async function quoteFromChain(swapRequest: SwapRequest, venue: VenueEntry
   const source = isFollowed && !quote.asked ? 'memory' : 'rpc'
   venue.recentQuotes.counts[source] += 1
   return { quote, source, isFollowed }
+}
+
+/** The plan of a swap. Where it depends on more than the quote, that is read first. */
+export async function planSwap(amm: MaybeAsync<AMM>, quote: Quote, terms: Omit<SwapTerms, 'read'>, at: At): Promise<Plan> {
+  const read = await amm.readForSwap?.(quote, terms, at)
+  return amm.swap(quote, read === undefined ? terms : { ...terms, read })
 }
 
 /** The quote that the chain gave for the same swap a moment ago. */

@@ -24,6 +24,7 @@ import type { CoinRate } from './coin-rate.ts'
 import { quoteBy } from './approved.ts'
 import {
   quoteFromChain,
+  planSwap,
   quoteSwap,
   readSwapRequest,
   recentQuote,
@@ -90,7 +91,7 @@ function withinOwn(given: Bound, quote: Quote, { config }: ConnectorContext['ven
 }
 
 /** What trades of one request on one connector have in common. */
-function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorContext) {
+function tradesOn({ request, swapRequest, wallet, at }: Trade, context: ConnectorContext) {
   const { network, venue, services, caller } = context
   // Asked for beside the trade's own quote.
   const reference =
@@ -130,7 +131,7 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
       slippage,
     })
     services.allowLists.require(caller.id, touches, network)
-    const plan = await tradingOf('AMM', venue).swap(quote, { recipient: wallet.address, boundRaw, deadline })
+    const plan = await planSwap(tradingOf('AMM', venue), quote, { recipient: wallet.address, boundRaw, deadline }, at)
     // Computed before anything is sent: a plugin's quote that cannot be shown must not become an error about a trade that was sent.
     const shown = {
       ...showSwap(swapRequest, quote),
