@@ -90,6 +90,26 @@ const headSize = 4
 /** Accounts of so many bytes are multisignatures, whatever they contain. */
 const multisigSize = 355
 
+const knownTerms = new WeakMap<SolanaAccount, MintTerms | { refused: MintRefusal }>()
+
+/** The terms of a pool's two mints, or the first of them that is not traded. An account as it was read has the same terms each time. */
+export function readBothTerms(
+  mints: readonly [string, string],
+  accounts: readonly [SolanaAccount | undefined, SolanaAccount | undefined],
+): readonly [MintTerms, MintTerms] | { refused: MintRefusal; mint: string } {
+  const [first, second] = [termsOf(accounts[0]), termsOf(accounts[1])]
+  if ('refused' in first) return { ...first, mint: mints[0] }
+  return 'refused' in second ? { ...second, mint: mints[1] } : [first, second]
+}
+
+function termsOf(account: SolanaAccount | undefined): MintTerms | { refused: MintRefusal } {
+  const known = account && knownTerms.get(account)
+  if (known) return known
+  const terms = readMintTerms(account)
+  if (account) knownTerms.set(account, terms)
+  return terms
+}
+
 /** Reads a mint of either token program by hand, extension by extension. */
 export function readMintTerms(account: SolanaAccount | undefined): MintTerms | { refused: MintRefusal } {
   if (!account || (account.owner !== tokenProgram && account.owner !== token2022Program)) return { refused: 'no-mint' }

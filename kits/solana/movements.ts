@@ -42,13 +42,13 @@ export function movedIn(receipt: WithBalances, wallet: string): Map<string, bigi
 export function fillOf(
   receipt: SolanaReceipt,
   wallet: string,
-  { tokenIn, tokenOut }: { tokenIn: Token; tokenOut: Token },
+  { tokenIn, tokenOut }: Record<'tokenIn' | 'tokenOut', Pick<Token, 'address' | 'native'>>,
 ): Fill | undefined {
   if (receipt.status !== 1) return undefined
   const moved = movedIn(receipt, wallet)
   const lamportsRaw = lamportsOf(receipt, wallet)
   if (!moved || lamportsRaw === undefined) return undefined
-  const wonRaw = ({ native, address }: Token) => (native ? lamportsRaw : (moved.get(address) ?? 0n))
+  const wonRaw = ({ native, address }: Pick<Token, 'address' | 'native'>) => (native ? lamportsRaw : (moved.get(address) ?? 0n))
   const [amountInRaw, amountOutRaw] = [-wonRaw(tokenIn), wonRaw(tokenOut)]
   return amountInRaw < 0n || amountOutRaw < 0n ? undefined : { amountInRaw, amountOutRaw }
 }

@@ -3,6 +3,7 @@ import { getCloseAccountInstruction, getSyncNativeInstruction, getTokenSize } fr
 import { getTransferSolInstruction } from '@solana-program/system'
 import { address, createNoopSigner } from '@solana/kit'
 import { SluiceError, type At, type Json, type Plan, type Token } from '../../core/contracts/index.ts'
+import { isObject } from '../../core/base/json.ts'
 import { tokenAccountOf } from './addresses.ts'
 import {
   associatedSize,
@@ -51,13 +52,28 @@ interface SwapWish {
   readonly maxInRaw: bigint
 }
 
+/** What the accounts of a swap depend on, as JSON. */
+export type SwapFacts = {
+  /** The token programs of both mints. */
+  readonly programIn: string
+  readonly programOut: string
+  /** Whether the wallet has an account of the token that it gets, and one of wrapped SOL. */
+  readonly isThere: boolean
+  readonly hasWrapped: boolean
+  /** Lamports, as decimal strings: what the former lacks, and what an account of wrapped SOL keeps. */
+  readonly missing: string
+  readonly wrapping: string
+}
+
 /**
- * One round trip. SOL is wrapped into the wallet's own account. That is closed behind the swap where it was not there before, so that no other trade
- * loses the account that it pays from. A swap for SOL always closes it: wrapped SOL that was in it becomes SOL, too.
+ * One round trip.
  * @throws SluiceError TOKEN_NOT_SUPPORTED where a token is no mint
  */
-export async function swapAccounts(reader: SolanaReader, wish: SwapWish, at: At): Promise<SwapAccounts> {
-  const { wallet, tokenIn, tokenOut, maxInRaw } = wish
+export async function readSwapFacts(
+  reader: SolanaReader,
+  { wallet, tokenIn, tokenOut }: Omit<SwapWish, 'maxInRaw'>,
+  at: At,
+): Promise<SwapFacts> {
   const [mintIn, mintOut] = [mintOf(tokenIn), mintOf(tokenOut)]
   // Of both programs, since the mint says of which it is with the same answer.
   const read = [rentSysvar, mintIn, mintOut, ...placesOf(wallet, mintOut), tokenAccountOf(wallet, wrappedMint)]
@@ -65,27 +81,52 @@ export async function swapAccounts(reader: SolanaReader, wish: SwapWish, at: At)
   const [rent, ofIn, ofOut, ...outs] = accounts
   const [programIn, out] = [programOf(tokenIn, ofIn), readMint(ofOut) ?? noMint(tokenOut)]
   const emptyRaw = emptyRentIn(rent)
-  const source = tokenAccountOf(wallet, mintIn, programIn)
-  const destination = tokenAccountOf(wallet, mintOut, out.program)
   const there = outs[tokenPrograms.indexOf(out.program)]
   const isThere = heldIn(there, { mint: mintOut, owner: wallet }) !== undefined
+  return {
+    programIn,
+    programOut: out.program,
+    isThere,
+    hasWrapped: heldIn(outs[tokenPrograms.length], { mint: wrappedMint, owner: wallet }) !== undefined,
+    missing: String(isThere ? 0n : missingRent(out, emptyRaw, there)),
+    wrapping: String(rentOf(getTokenSize(), emptyRaw)),
+  }
+}
 
+/** Reads what `readSwapFacts` gave. @throws Error where it is something else */
+export function toSwapFacts(facts: unknown): SwapFacts {
+  const { programIn, programOut, isThere, hasWrapped, missing, wrapping } = isObject(facts) ? facts : {}
+  if (typeof programIn !== 'string' || typeof programOut !== 'string' || typeof isThere !== 'boolean' || typeof hasWrapped !== 'boolean')
+    throw new Error('What was read for the swap is missing.')
+  return { programIn, programOut, isThere, hasWrapped, missing: String(missing), wrapping: String(wrapping) }
+}
+
+/**
+ * SOL is wrapped into the wallet's own account. That is closed behind the swap where it was not there before, so that no other trade
+ * loses the account that it pays from. A swap for SOL always closes it: wrapped SOL that was in it becomes SOL, too.
+ */
+export function accountsBy({ wallet, tokenIn, tokenOut, maxInRaw }: SwapWish, facts: SwapFacts): SwapAccounts {
+  const [mintIn, mintOut] = [mintOf(tokenIn), mintOf(tokenOut)]
+  const source = tokenAccountOf(wallet, mintIn, facts.programIn)
+  const destination = tokenAccountOf(wallet, mintOut, facts.programOut)
   const wrap = tokenIn.native ? wrapping(wallet, source, maxInRaw) : []
-  const hasWrapped = heldIn(outs[tokenPrograms.length], { mint: wrappedMint, owner: wallet }) !== undefined
   // Another trade may close the account of wrapped SOL before this one.
-  const make = mintOut === wrappedMint || !isThere ? [creation(wallet, destination, mintOut, out.program)] : []
-  const closed = [...(tokenIn.native && !hasWrapped ? [source] : []), ...(tokenOut.native ? [destination] : [])]
-  const missingRaw = isThere ? 0n : missingRent(out, emptyRaw, there)
+  const make = mintOut === wrappedMint || !facts.isThere ? [creation(wallet, destination, mintOut, facts.programOut)] : []
+  const closed = [...(tokenIn.native && !facts.hasWrapped ? [source] : []), ...(tokenOut.native ? [destination] : [])]
   return {
     source,
     destination,
     before: [...wrap, ...make],
     after: closed.map((account) => closing(wallet, account)),
     valueRaw: tokenIn.native ? maxInRaw : 0n,
-    rentRaw: tokenOut.native ? 0n : missingRaw,
-    lentRaw: closed.length === 0 ? 0n : rentOf(getTokenSize(), emptyRaw),
+    rentRaw: tokenOut.native ? 0n : BigInt(facts.missing),
+    lentRaw: closed.length === 0 ? 0n : BigInt(facts.wrapping),
   }
 }
+
+/** One round trip. @throws SluiceError TOKEN_NOT_SUPPORTED where a token is no mint */
+export const swapAccounts = async (reader: SolanaReader, wish: SwapWish, at: At): Promise<SwapAccounts> =>
+  accountsBy(wish, await readSwapFacts(reader, wish, at))
 
 /** The plan of a swap between these accounts: one transaction. `needs` say what the wallet has to have, lamports for rent included. */
 export function swapPlan(

@@ -1,9 +1,8 @@
 // An exchange on solana/local, whose program (tools/solana-node/programs/pool.c) swaps in pools of a constant product.
 import { addressesSchema, defineConnector } from 'sluice/plugin'
 import { solana } from 'sluice/solana'
-import { accountsAMM, type AccountPools } from 'sluice/solana-pools'
-import { constantProduct, type PoolState } from './pool.ts'
-import { fillOf, swapPlan } from './swap.ts'
+import { accountsAMM } from 'sluice/solana-pools'
+import { constantProduct } from './pool.ts'
 
 /** The accounts of the program's pools, by network: solana/local starts with these. */
 const pools: Readonly<Record<string, readonly string[]>> = {
@@ -21,12 +20,8 @@ export default defineConnector({
   },
   create({ contracts, network, reader }) {
     const { programAddress: program = '' } = contracts
-    const protocol: AccountPools<PoolState> = {
-      ...constantProduct(program, pools[network] ?? []),
-      swap: (pool, quote, terms) => swapPlan(program, pool, quote, terms),
-    }
-    const router = { address: program, carries: (versions: readonly string[]) => versions.length === 1, fill: fillOf }
-    return { AMM: accountsAMM(reader, { protocols: [protocol], programs: [router] }), refusals: poolRefusals(program) }
+    const protocol = constantProduct(program, pools[network] ?? [])
+    return { AMM: accountsAMM(reader, { protocols: [protocol] }), refusals: poolRefusals(program) }
   },
 })
 
@@ -38,11 +33,7 @@ const meanings: Readonly<Record<number, string>> = {
 }
 
 /** By the words of the runtime, which writes an error's number in hexadecimal. */
-const poolRefusals = (program: string): Readonly<Record<string, string>> => ({
-  ...Object.fromEntries(
+const poolRefusals = (program: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
     Object.entries(meanings).map(([code, meaning]) => [`${program}: custom program error: 0x${Number(code).toString(16)}`, meaning]),
-  ),
-  // What the Token program says of an account that is not there.
-  'Token: invalid account data for instruction (InvalidAccountData)':
-    'the wallet has no account for one of the two tokens, and POST /altchain/create-token makes it',
-})
+  )

@@ -1,6 +1,7 @@
 // The program's pools: their accounts and its arithmetic, as tools/solana-node/programs/pool.c has them.
 import { addressBytes, addressFrom, derivedAddress } from 'sluice/solana'
 import { dataOf, vaultHolds, type AccountLayout, type Accounts, type AccountPools, type Passage, type Pool } from 'sluice/solana-pools'
+import { swapInstruction } from './swap.ts'
 
 /** A pool of two tokens whose product stays constant. */
 export interface PoolState {
@@ -20,13 +21,14 @@ const addressSize = 32
 const swapUnits = 30_000n
 
 /** @param addresses the pools that there are */
-export function constantProduct(program: string, addresses: readonly string[]): Omit<AccountPools<PoolState>, 'swap'> {
+export function constantProduct(program: string, addresses: readonly string[]): AccountPools<PoolState> {
   const layout: AccountLayout = { owner: program, size, discriminator: tag }
   const readOwn = cachedByBytes((address, data) => ownOf(program, address, data))
   const ownIn = (address: string, account: Parameters<typeof dataOf>[0]) =>
     account?.owner === program ? readOwn(address, account.base64, () => dataOf(account, layout)) : undefined
   return {
     version: '',
+    program,
     places: () => addresses,
     parts: (address, account) => ownIn(address, account)?.vaults,
     decode(address: string, accounts: Accounts): Pool<PoolState> | null {
@@ -59,6 +61,7 @@ export function constantProduct(program: string, addresses: readonly string[]): 
       const { inRaw, outRaw } = reservesOf(pool, passage)
       return { reserveInRaw: inRaw, reserveOutRaw: outRaw }
     },
+    instruction: (pool, swap) => swapInstruction(program, pool, swap),
   }
 }
 

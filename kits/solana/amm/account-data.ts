@@ -20,6 +20,20 @@ export function dataOf(account: SolanaImageData | null | undefined, { owner, siz
   return data.length === size && data.subarray(0, discriminator.length).equals(discriminator) ? data : undefined
 }
 
+/** By image: it stays the same object while the account does not change, and what is read of an account is kept by the account. */
+const decoded = new WeakMap<SolanaImageData, SolanaAccount>()
+
+/** An account as it is read, of its image. */
+export function accountOf(image: SolanaImageData | null | undefined): SolanaAccount | undefined {
+  if (!image) return undefined
+  const known = decoded.get(image)
+  if (known) return known
+  const { owner, lamports, base64 } = image
+  const account = { owner, lamportsRaw: BigInt(lamports), data: Buffer.from(base64, 'base64') }
+  decoded.set(image, account)
+  return account
+}
+
 // https://github.com/solana-program/token, state.rs, Account: mint, owner, amount u64, an optional delegate, the state and more: 165 bytes.
 const [ownerAt, amountAt, stateAt, size] = [32, 64, 108, 165]
 /** Of Token-2022, behind those: what kind of account it is, then its extensions. */

@@ -15,6 +15,17 @@ interface AccountForm {
   length: number
 }
 
+/** What is read of an account, once for each object: the same account comes again with each change of others of its pool. */
+export function oncePerAccount<T>(read: (account: SolanaAccount) => T): (account: SolanaAccount | undefined) => T | undefined {
+  const known = new WeakMap<SolanaAccount, { readonly made: T }>()
+  return (account) => {
+    if (!account) return undefined
+    const found = known.get(account) ?? { made: read(account) }
+    known.set(account, found)
+    return found.made
+  }
+}
+
 /** Reads fields at their places. */
 export interface FieldReader {
   u8(at: number): number

@@ -8,27 +8,38 @@ import {
   type Quote,
   type QuoteChoice,
   type Swap,
+  type Token,
 } from '../../../core/contracts/index.ts'
 import { isSameAddress } from '../../../core/base/addresses.ts'
-import { noSuchPool, poolPricing, type PoolPricing } from '../../pools/pricing.ts'
+import { noSuchPool, poolPricing, type CachedPool, type PoolPricing } from '../../pools/pricing.ts'
 import type { Pool } from '../../pools/protocol.ts'
+import type { RouteTaker } from '../../pools/protocol.ts'
 import { swapGasUnits } from '../../pools/routing/gas-cost.ts'
 import { clockSysvar, timeOf } from '../accounts.ts'
+import { readSwapFacts, wrappedMint } from '../swap-accounts.ts'
 import { canonicalAddress, type Solana, type SolanaAccount, type SolanaReader } from '../types.ts'
-import { accountsOfPool, followedPools, isFollowedPool, readPools } from './followed.ts'
-import type { AccountExchange, AccountPools, PoolProgram } from './protocol.ts'
+import { accountsOfPool, followedPools, isFollowedPool, readPools, type FollowedPool } from './followed.ts'
+import type { AccountExchange, AccountPools } from './protocol.ts'
+import { planSwap, readFill } from './swap-plan.ts'
+import { clockAt } from './swap-quote.ts'
 
 /** So many pools are remembered for the plans of their swaps, those that were quoted last. */
 const maxRemembered = 10_000
 
 /** The trading type AMM of an exchange made of pools of one kind or of several. Its programs need no allowances: they move what the wallet signs for. */
 export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AMM<Solana> {
-  const { protocols, programs } = exchange
+  const { protocols } = exchange
   const labels = [...new Set(protocols.map(({ version }) => version))]
   const versions = labels.length > 1 ? labels : []
-  // Swaps pass one pool, and none takes the native coin: a pool of its wrapped token is found by that token's address.
-  const wrapped = reader.nativeCurrency
-  const pricing = poolPricing({ exchange: { protocols, routers: programs }, wrapped, intermediates: [], gasPriceRaw: () => 0n })
+  // A swap wraps SOL and unwraps it.
+  const wrapped: Token = { symbol: 'WSOL', address: wrappedMint, decimals: reader.nativeCurrency.decimals }
+  const pricing = poolPricing<AccountPools, RouteTaker>({
+    exchange: { protocols, routers: protocols.map(takerOf) },
+    wrapped,
+    intermediates: [],
+    gasPriceRaw: () => 0n,
+    ...(protocols.some(({ asOf }) => asOf) && { asOf: poolAsOf }),
+  })
   const quoted = createQuotedPools()
   const followable = protocols.map((protocol) => ({ protocol, followed: followedPools(protocol, reader) }))
   const priced = (swap: Swap, choice: QuoteChoice, states: readonly unknown[], head: Head) =>
@@ -89,19 +100,29 @@ export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AM
       const { pools } = await readPools(reader, [{ ...found, address }], at)
       return pools[0]?.pool?.tokens
     },
+    readForSwap: ({ swap }, { recipient: wallet }, at) => readSwapFacts(reader, { ...swap, wallet }, at),
     swap(quote, terms) {
       const { protocol, pool } = quoted.of(quote)
-      return protocol.swap(pool, quote, terms)
+      return planSwap(protocol, pool, quote, terms, wrapped.address)
     },
-    fill: (receipt, memo) => firstOf(programs, (program) => program.fill(receipt, memo)),
+    fill: readFill,
   }
 }
 
-type Pricing = PoolPricing<AccountPools, PoolProgram>
+type Pricing = PoolPricing<AccountPools, RouteTaker>
+
+/** Its program takes the route through one of its pools. */
+const takerOf = ({ program, version }: AccountPools): RouteTaker => ({
+  address: program,
+  carries: (versions) => versions.length === 1 && versions[0] === version,
+})
+
+const poolAsOf = ({ protocol, pool }: CachedPool<AccountPools>, head: Head): Pool | null =>
+  pool && protocol.asOf ? protocol.asOf(pool, clockAt(head)) : pool
 
 function quoteBy(pricing: Pricing, swap: Swap, choice: QuoteChoice, states: readonly unknown[], head: Head): Quote {
-  const { tokenIn, tokenOut } = swap
-  if (pricing.graphOf(states, head).edgesBetween(tokenIn.address, tokenOut.address).length === 0) throw noPool(swap)
+  const [tokenIn, tokenOut] = [swap.tokenIn, swap.tokenOut].map(({ native, address }) => (native ? wrappedMint : address))
+  if (pricing.graphOf(states, head).edgesBetween(tokenIn ?? '', tokenOut ?? '').length === 0) throw noPool(swap, states, head)
   const quote = pricing.quote(swap, choice, states, head, 0)
   // All accounts of a pool are read at once.
   if ('missing' in quote) throw new Error('A pool of Solana has missing state.')
@@ -134,9 +155,18 @@ function createQuotedPools() {
   }
 }
 
-function noPool({ tokenIn, tokenOut }: Swap): SluiceError {
-  const wrapped = tokenIn.native || tokenOut.native ? ': the native coin is in none, its wrapped token may be' : ''
-  return new SluiceError('PAIR_NOT_FOUND', `There is no pool of ${tokenIn.symbol} and ${tokenOut.symbol}${wrapped}.`)
+/** Says of a pool that is there, and is not traded, why. */
+function noPool({ tokenIn, tokenOut }: Swap, states: readonly unknown[], head: Head): SluiceError {
+  const reasons = states.flatMap((state) => (isFollowedPool(state) ? (reasonOf(state, head, tokenIn, tokenOut) ?? []) : []))
+  const said = reasons.length > 0 ? ` that is traded here. ${reasons.join(' ')}` : '.'
+  return new SluiceError('PAIR_NOT_FOUND', `There is no pool of ${tokenIn.symbol} and ${tokenOut.symbol}${said}`)
+}
+
+function reasonOf({ protocol, accounts }: FollowedPool, head: Head, ...tokens: readonly Token[]): string | undefined {
+  const [address = ''] = accounts.keys()
+  const found = protocol.leftOut?.(address, accounts, clockAt(head))
+  const isBetween = tokens.every((token) => found?.tokens.includes(token.native ? wrappedMint : token.address))
+  return found && isBetween ? `The pool ${address} is left out: ${found.why}.` : undefined
 }
 
 /** What an EVM chain's transaction and router use besides the pools is none of a program's: its instructions count by themselves. */
@@ -148,14 +178,6 @@ function requireVersion({ version }: QuoteChoice, labels: readonly string[], ver
   if (version === undefined || labels.includes(version)) return
   const remedy = versions.length > 0 ? `, or give ${versions.join(', ')}` : ''
   throw new SluiceError('UNSUPPORTED', `This connector has no version ${version}: leave it out${remedy}.`)
-}
-
-function firstOf<From, To>(all: readonly From[], find: (each: From) => To | undefined): To | undefined {
-  for (const each of all) {
-    const found = find(each)
-    if (found !== undefined) return found
-  }
-  return undefined
 }
 
 /** A slot, with the cluster's own time there: that of the oldest clock which was read. */

@@ -1,13 +1,14 @@
 // What a kit makes of one kind of pool on Solana: the accounts that a pool is made of, the arithmetic of its program, and the swap.
-import type { Fill, Json, Plan, Quote, SwapTerms } from '../../../core/contracts/index.ts'
-import type { Pair, Pool, PoolMath, RouteTaker } from '../../pools/protocol.ts'
-import type { Solana, SolanaImageData, SolanaReceipt } from '../types.ts'
+import type { Pair, Pool, PoolMath } from '../../pools/protocol.ts'
+import type { SolanaImageData, SolanaInstruction } from '../types.ts'
+import type { Clock } from './swap-quote.ts'
 
 /** Some accounts as they are after a slot, by address. Null where there is none. */
 export type Accounts = ReadonlyMap<string, SolanaImageData | null>
 
-/** One kind of pool. Pure. */
+/** One kind of pool, of one program: a swap passes one pool, as nothing carries what comes out of one to another exactly. Pure. */
 export interface AccountPools<State = unknown> extends PoolMath<State> {
+  readonly program: string
   /** The accounts of pools that may exist between these pairs; each once. */
   places(pairs: readonly Pair[]): readonly string[]
   /**
@@ -18,19 +19,33 @@ export interface AccountPools<State = unknown> extends PoolMath<State> {
   /** The pool of these accounts, its own and its parts. Null where one is missing or is not what it has to be, and where it is empty. */
   decode(address: string, accounts: Accounts): Pool<State> | null
   /**
-   * The plan of a swap through this pool alone, which pays at most what the terms allow.
+   * A pool at a moment, where what it does depends on the cluster's clock: the same object while that changes nothing; null where it does not trade
+   * then. Absent where no pool of the kind depends on it.
+   */
+  asOf?(pool: Pool<State>, clock: Clock): Pool<State> | null
+  /** Why a pool is not quoted that is there, as words that follow "is left out: ". Absent where that is never known. */
+  leftOut?(address: string, accounts: Accounts, clock: Clock): { readonly tokens: readonly string[]; readonly why: string } | undefined
+  /**
+   * The program's instruction of a swap through this pool alone, which pays and gives within the bound.
    * @param pool as it was quoted last: by this quote, or by a later one
    */
-  swap(pool: Pool<State>, quote: Quote, terms: SwapTerms): Plan<Solana>
+  instruction(pool: Pool<State>, swap: PoolSwap): SolanaInstruction
 }
 
-/** A program that swaps in pools of some versions: one pool for each swap, as nothing carries what comes out of one to another exactly. */
-export interface PoolProgram extends RouteTaker {
-  /** The amounts that its swap really moved. Undefined where the receipt shows none, or where the memo is another program's. */
-  fill(receipt: SolanaReceipt, memo: Json): Fill | undefined
+export interface PoolSwap {
+  /** Mints. */
+  readonly tokenIn: string
+  readonly tokenOut: string
+  readonly exact: 'in' | 'out'
+  /** The exact side, and the bound of the other one: of 64 bits both. */
+  readonly amountRaw: bigint
+  readonly boundRaw: bigint
+  /** The wallet, which signs, and its accounts of both tokens. */
+  readonly owner: string
+  readonly from: string
+  readonly to: string
 }
 
 export interface AccountExchange {
   readonly protocols: readonly AccountPools[]
-  readonly programs: readonly PoolProgram[]
 }

@@ -1,3 +1,4 @@
+import type { Head } from '../../../core/contracts/index.ts'
 import { takesAll, transferFeeOf, transferFeeOnTop, type MintTerms } from '../mint-extensions.ts'
 
 /** The cluster's clock, which programs read: fees and opening times follow it, not the time of this machine. */
@@ -7,6 +8,17 @@ export interface Clock {
   /** Seconds since the Unix epoch. */
   unixTime: bigint
 }
+
+/**
+ * The clock of a head: mainnet-beta's epochs were of so many slots from the first one on, as those of a test validator. Source:
+ * solana-epoch-schedule, DEFAULT_SLOTS_PER_EPOCH; the genesis of mainnet-beta has no warm-up.
+ */
+export const clockAt = ({ number, timestamp }: Pick<Head, 'number' | 'timestamp'>): Clock => ({
+  slot: number,
+  epoch: number / slotsPerEpoch,
+  unixTime: BigInt(timestamp),
+})
+const slotsPerEpoch = 432_000n
 
 /** A swap between the two tokens of a pool, in the pool's order. */
 export interface Swap {

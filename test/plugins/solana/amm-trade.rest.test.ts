@@ -158,16 +158,16 @@ describe('/amm/trade of an exchange on Solana', () => {
     expect(answer.body.message).to.match(/^The wallet holds 0\.000000 USDC and needs /)
   })
 
-  it('needs an account for what is bought, which is made by /altchain/create-token', async () => {
+  it('makes the account for what is bought where the wallet has none, in the transaction of the trade', async () => {
     const address = site.wallets[2]
     await site.solana.mintTo(address as Address, site.base, 5_000_000_000n)
     site.solana.blocks(1)
-    const without = await refused({ address })
-    expect(outcome(without)).to.equal('422 TRADE_FAILED')
-    expect(without.body.message).to.contain('/altchain/create-token')
-    const { body } = await client.post('/altchain/create-token', { ...here, address, tokenSymbol: 'USDC' })
-    await site.polled(body.txHash, confirmed)
-    await site.polled((await sent({ address })).txHash, confirmed)
+    const account = await associatedAddress(address, site.solana.mints.USDC.address, site.solana.mints.USDC.program)
+    expect(site.solana.svm.getAccount(account as Address).exists).to.equal(false)
+    const { txHash, expectedAmount } = await sent({ address })
+    const { fill } = await site.polled(txHash, confirmed)
+    expect(fill.amountOut).to.equal(expectedAmount)
+    expect(site.heldRaw(account)).to.equal(raw(expectedAmount))
   })
 
   it('refuses a request for what there is not', async () => {

@@ -1,8 +1,9 @@
 import { addressBytes, derivedAddress } from '../../addresses.ts'
-import { readMintTerms, type MintRefusal, type MintTerms } from '../../mint-extensions.ts'
+import { readBothTerms, type MintTerms } from '../../mint-extensions.ts'
 import type { SolanaAccount } from '../../types.ts'
-import { discriminatorOf, readFields } from '../anchor.ts'
+import { discriminatorOf, oncePerAccount, readFields } from '../anchor.ts'
 import { vaultBalance } from '../account-data.ts'
+import type { LeftOutState } from '../program-pools.ts'
 
 /**
  * Raydium's constant-product exchange (CPMM). Source of layouts and formulas: github.com/raydium-io/raydium-cp-swap at 609780f,
@@ -58,7 +59,7 @@ const configForm = { program: constantProductProgram, discriminator: discriminat
 const creatorFeesAt = 389
 
 /** Undefined where it is not a pool's account. */
-export function decodePool(account: SolanaAccount | undefined): Pool | undefined {
+export const decodePool: (account: SolanaAccount | undefined) => Pool | undefined = oncePerAccount((account) => {
   const fields = readFields(account, poolForm)
   if (!fields) return undefined
   const { u8, u64, address } = fields
@@ -76,40 +77,37 @@ export function decodePool(account: SolanaAccount | undefined): Pool | undefined
     openTime: u64(373),
     creatorFee: { isTaken: u8(creatorFeesAt + 1) !== 0, on: u8(creatorFeesAt) },
   }
-}
+})
 
 /** Undefined where it is not a configuration's account. */
-export function decodeConfig(account: SolanaAccount | undefined): Config | undefined {
+export const decodeConfig: (account: SolanaAccount | undefined) => Config | undefined = oncePerAccount((account) => {
   const fields = readFields(account, configForm)
   if (!fields) return undefined
   const { u64 } = fields
   return { tradeFeeRate: u64(12), protocolFeeRate: u64(20), fundFeeRate: u64(28), creatorFeeRate: u64(108) }
-}
+})
 
 /** The accounts that a state is read from, in the order of `stateOf`; the pool says which. */
 export const accountsOf = ({ config, vaults, mints }: Pool): readonly string[] => [config, ...vaults, ...mints]
-
-export type StateRefusal = 'no-pool' | 'no-config' | 'no-vault' | MintRefusal
 
 /** The state, or why there is none that can be quoted. */
 export function stateOf(
   poolAccount: SolanaAccount | undefined,
   [configAccount, vault0, vault1, mint0, mint1]: readonly (SolanaAccount | undefined)[],
   version: ProgramVersion = 'creator-fees',
-): ConstantProductState | { refused: StateRefusal } {
+): ConstantProductState | LeftOutState {
   const pool = decodePool(poolAccount)
   if (!pool) return { refused: 'no-pool' }
   const config = decodeConfig(configAccount)
   if (!config) return { refused: 'no-config' }
-  const mints = [readMintTerms(mint0), readMintTerms(mint1)] as const
-  if ('refused' in mints[0]) return mints[0]
-  if ('refused' in mints[1]) return mints[1]
+  const mints = readBothTerms(pool.mints, [mint0, mint1])
+  if ('refused' in mints) return mints
   const held = ([vault0, vault1] as const).map((account, which) =>
     vaultBalance(account, { mint: pool.mints[which] ?? '', program: pool.programs[which] ?? '', authority: authority() }),
   )
   const [first, second] = held
   if (first === undefined || second === undefined) return { refused: 'no-vault' }
-  return { version, pool, config, vaultsRaw: [first, second], mints: [mints[0], mints[1]] }
+  return { version, pool, config, vaultsRaw: [first, second], mints }
 }
 
 let derivedAuthority: string | undefined
@@ -123,3 +121,7 @@ export function authority(): string {
 /** Where the pool of a configuration and two mints is, unless it was made with a key of its own. The first mint's bytes are the smaller ones. */
 export const poolAddress = (config: string, mints: readonly [string, string]): string =>
   derivedAddress(constantProductProgram, [Buffer.from('pool'), addressBytes(config), ...mints.map(addressBytes)])
+
+/** The class of pools of this number, two bytes with the higher one first: states/config.rs, AMM_CONFIG_SEED. */
+export const configAddress = (index: number): string =>
+  derivedAddress(constantProductProgram, [Buffer.from('amm_config'), Uint8Array.of(index >> 8, index & 255)])

@@ -1,7 +1,8 @@
-import { readMintTerms, type MintRefusal, type MintTerms } from '../../mint-extensions.ts'
+import { readBothTerms, type MintTerms } from '../../mint-extensions.ts'
 import { token2022Program, tokenProgram } from '../../tokens.ts'
 import type { SolanaAccount } from '../../types.ts'
-import { discriminatorOf, readFields, type FieldReader } from '../anchor.ts'
+import { discriminatorOf, oncePerAccount, readFields, type FieldReader } from '../anchor.ts'
+import type { LeftOutState } from '../program-pools.ts'
 
 /**
  * Meteora's DAMM v2. Source of layouts and formulas: @meteora-ag/cp-amm-sdk (MIT), github.com/MeteoraAg/damm-v2-sdk at 1872ee3, src/idl and
@@ -69,7 +70,7 @@ const programs = [tokenProgram, token2022Program] as const
 const kinds = ['linear', 'exponential'] as const
 
 /** Undefined where it is not a pool's account, or says something that the program does not know either. */
-export function decodeDammPool(account: SolanaAccount | undefined): DammPool | undefined {
+export const decodeDammPool: (account: SolanaAccount | undefined) => DammPool | undefined = oncePerAccount((account) => {
   const fields = readFields(account, form)
   if (!fields) return undefined
   const { u8, u16, u64, u128, address } = fields
@@ -94,7 +95,7 @@ export function decodeDammPool(account: SolanaAccount | undefined): DammPool | u
     amountsRaw: [u64(680), u64(688)],
     owedRaw: [u64(392), u64(400)],
   }
-}
+})
 
 function readSchedule({ u8, u16, u64 }: FieldReader): FeeSchedule | undefined {
   const kind = kinds[u8(16)]
@@ -113,11 +114,9 @@ export const dammAccountsOf = ({ mints }: DammPool): readonly string[] => mints
 export function dammStateOf(
   account: SolanaAccount | undefined,
   [mintA, mintB]: readonly (SolanaAccount | undefined)[],
-): DammState | { refused: 'no-pool' | MintRefusal } {
+): DammState | LeftOutState {
   const pool = decodeDammPool(account)
   if (!pool) return { refused: 'no-pool' }
-  const mints = [readMintTerms(mintA), readMintTerms(mintB)] as const
-  if ('refused' in mints[0]) return mints[0]
-  if ('refused' in mints[1]) return mints[1]
-  return { pool, mints: [mints[0], mints[1]] }
+  const mints = readBothTerms(pool.mints, [mintA, mintB])
+  return 'refused' in mints ? mints : { pool, mints }
 }

@@ -191,7 +191,7 @@ describe("accounts of Solana's exchanges", () => {
     expect(refused([pool, ...vaults, ...mints])).to.equal('no-config')
     expect(refused([config, ...vaults, mints[0], mint(token2022Program, [...u16(9n), ...u16(0n)])])).to.equal('non-transferable')
     const paused = mint(token2022Program, [...u16(26n), ...u16(33n), ...zeros(32), 1])
-    expect(dammStateOf(account(dammProgram, damm), [mints[0], paused])).to.deep.equal({ refused: 'paused' })
+    expect(dammStateOf(account(dammProgram, damm), [mints[0], paused])).to.deep.equal({ refused: 'paused', mint: key('mint B') })
     expect(dammStateOf(account(dammProgram, cpmmPool), mints)).to.deep.equal({ refused: 'no-pool' })
   })
 

@@ -8,6 +8,7 @@ import { addressBytes, addressFrom, tokenProgram, type SolanaImageData, type Sol
 export const at: At = { signal: new AbortController().signal }
 const address = (digit: number) => addressFrom(new Uint8Array(32).fill(digit))
 export const [program, own, first, second, third] = [1, 2, 3, 4, 5].map(address) as [string, string, string, string, string]
+export const [mintA, mintB] = [6, 7].map(address) as [string, string]
 export const layout = { owner: program, size: 72, discriminator: Uint8Array.from([7]) }
 export const image = (owner: string, data: Uint8Array): SolanaImageData => ({
   owner,
@@ -24,6 +25,7 @@ export type HeldAmounts = readonly [number, number]
 /** A pool of two vaults of one byte each, which gives as much as is paid; none while one of them is empty. */
 export const kind: AccountPools<HeldAmounts> = {
   version: 'test',
+  program,
   places: () => [own],
   parts(_address, account) {
     const data = dataOf(account, layout)
@@ -31,15 +33,15 @@ export const kind: AccountPools<HeldAmounts> = {
   },
   decode(of, accounts) {
     const [one, other] = [...accounts.values()].slice(1).map((each) => Buffer.from(each?.base64 ?? '', 'base64')[0])
-    return !accounts.get(own) || !one || !other ? null : { address: of, tokens: ['A', 'B'], state: [one, other] }
+    return !accounts.get(own) || !one || !other ? null : { address: of, tokens: [mintA, mintB], state: [one, other] }
   },
   pass: (_pool, _passage, _exact, amountRaw) => ({ amountRaw, gasUnits: 1n }),
   spot: () => ({ numerator: 1n, denominator: 1n }),
   fee: () => '0',
-  swap: (pool, _quote, { recipient }) => ({
-    steps: [{ payer: recipient, instructions: [], value: '0', rent: '0' }],
-    needs: [],
-    memo: { held: [...pool.state] },
+  instruction: (pool, { from, to }) => ({
+    program,
+    accounts: [from, to].map((each) => ({ address: each, writable: true, signer: false })),
+    data: Buffer.from(pool.state).toString('base64'),
   }),
 }
 

@@ -1,0 +1,68 @@
+import type { AccountPools } from '../protocol.ts'
+import { programPools, roomIn } from '../program-pools.ts'
+import { addressBytes } from '../../addresses.ts'
+import type { Pair } from '../../../pools/protocol.ts'
+import {
+  accountsOf,
+  configAddress,
+  constantProductProgram,
+  decodePool,
+  poolAddress,
+  stateOf,
+  type ConstantProductState,
+  type ProgramVersion,
+} from './accounts.ts'
+import { quoteConstantProduct } from './quote.ts'
+import { constantProductSwap } from './swap.ts'
+
+interface ConstantProductOptions {
+  /** Of the bytes that the network's program has. */
+  readonly programVersion: ProgramVersion
+  /** The numbers of the classes whose pools are derived. */
+  readonly classes: readonly number[]
+  /** Pools at addresses of their own, whatever their pair. */
+  readonly listed?: readonly string[]
+}
+
+/** Rates are millionths. */
+const e9OfMillionths = 1_000n
+
+/** Raydium's pools of a constant product (CPMM). */
+export function constantProductPools({ programVersion, classes, listed }: ConstantProductOptions): AccountPools {
+  const configs = classes.map(configAddress)
+  return programPools(
+    {
+      version: 'cpmm',
+      program: constantProductProgram,
+      // Of 3,927 swaps on the program the least was 32,000 and the most 40,000.
+      computeUnits: 32_000n,
+      derived: (pair) => configs.map((config) => poolAddress(config, inOrder(pair))),
+      decode: decodePool,
+      accountsOf,
+      stateOf: (own, others) => stateOf(own, others, programVersion),
+      quote: quoteConstantProduct,
+      feeE9: (state, _clock, pays) => feeMillionths(state, pays) * e9OfMillionths,
+      spot(state) {
+        const [denominator, numerator] = reservesOf(state)
+        return { numerator, denominator }
+      },
+      reserves: reservesOf,
+      mostIn: ({ vaultsRaw }, pays) => roomIn(vaultsRaw[pays]),
+      instruction: ({ address, own }, swap, terms) => constantProductSwap({ address, pool: own }, swap, terms),
+    },
+    listed,
+  )
+}
+
+/** The program's order of a pool's mints. */
+const inOrder = ([one, other]: Pair): Pair => (Buffer.compare(addressBytes(one), addressBytes(other)) < 0 ? [one, other] : [other, one])
+
+const reservesOf = ({ vaultsRaw, pool: { owedRaw } }: ConstantProductState): readonly [bigint, bigint] => [
+  vaultsRaw[0] - owedRaw[0],
+  vaultsRaw[1] - owedRaw[1],
+]
+
+function feeMillionths({ config, pool: { creatorFee } }: ConstantProductState, pays: 0 | 1): bigint {
+  const isPaidIn = creatorFee.on === 0 || creatorFee.on === pays + 1
+  return config.tradeFeeRate + (creatorFee.isTaken && isPaidIn ? config.creatorFeeRate : 0n)
+}

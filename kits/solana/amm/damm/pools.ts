@@ -1,0 +1,82 @@
+import { addressBytes, derivedAddress } from '../../addresses.ts'
+import type { Pair } from '../../../pools/protocol.ts'
+import { programPools } from '../program-pools.ts'
+import type { AccountPools } from '../protocol.ts'
+import { Refusal } from '../swap-quote.ts'
+import { dammAccountsOf, dammProgram, dammStateOf, decodeDammPool, type DammPool, type DammState } from './accounts.ts'
+import { feeNow } from './fees.ts'
+import { quoteDamm } from './quote.ts'
+import { dammSwap } from './swap.ts'
+
+interface DammOptions {
+  /** The numbers of the configurations whose pools are derived, beside the one pool of a pair that has no configuration. */
+  readonly configs: readonly number[]
+  /** Pools at addresses of their own, whatever their pair. */
+  readonly listed?: readonly string[]
+}
+
+/** Meteora's pools of one range of prices (DAMM v2). */
+export function dammPools({ configs, listed }: DammOptions): AccountPools {
+  const configured = configs.map(configAddress)
+  return programPools(
+    {
+      version: 'damm-v2',
+      program: dammProgram,
+      // Of 2,271 swaps on the program the least was 23,000 and the most 45,000.
+      computeUnits: 23_000n,
+      derived: (pair) => poolAddresses(pair, configured),
+      decode: decodeDammPool,
+      accountsOf: dammAccountsOf,
+      stateOf: dammStateOf,
+      quote: quoteDamm,
+      feeE9: ({ pool }, clock) => feeOf(() => feeNow(pool, clock)),
+      spot: ({ pool }) => spotOf(pool),
+      reserves: reservesOf,
+      // In a range that ends at its price nothing goes further.
+      mostIn: ({ pool }, pays) => (isAtEnd(pool, pays) ? 0n : undefined),
+      instruction: ({ address, own }, swap, terms) => dammSwap({ address, pool: own }, swap, terms),
+    },
+    listed,
+  )
+}
+
+/** Source: @meteora-ag/cp-amm-sdk, src/pda.ts: deriveConfigAddress, with the number in eight bytes, the lowest first. */
+function configAddress(index: number): string {
+  const number = Buffer.alloc(8)
+  number.writeBigUInt64LE(BigInt(index))
+  return derivedAddress(dammProgram, [Buffer.from('config'), number])
+}
+
+/** Source: the same, deriveCustomizablePoolAddress and derivePoolAddress: the mint whose bytes are the larger ones comes first. */
+function poolAddresses([one, other]: Pair, configs: readonly string[]): readonly string[] {
+  const mints = [addressBytes(one), addressBytes(other)].toSorted((a, b) => Buffer.compare(b, a))
+  return [
+    derivedAddress(dammProgram, [Buffer.from('cpool'), ...mints]),
+    ...configs.map((config) => derivedAddress(dammProgram, [Buffer.from('pool'), addressBytes(config), ...mints])),
+  ]
+}
+
+/** A schedule that is not known refuses every quote. */
+function feeOf(fee: () => bigint): bigint {
+  try {
+    return fee()
+  } catch (error) {
+    if (error instanceof Refusal) return 0n
+    throw error
+  }
+}
+
+/** Prices are Q64.64 square roots. */
+function spotOf({ feeMode, amountsRaw, sqrtPrices: { now } }: DammPool): { numerator: bigint; denominator: bigint } {
+  if (feeMode === 'compounding') return { numerator: amountsRaw[1], denominator: amountsRaw[0] }
+  return { numerator: now * now, denominator: 1n << 128n }
+}
+
+function reservesOf({ pool: { feeMode, amountsRaw, liquidity, sqrtPrices } }: DammState): readonly [bigint, bigint] {
+  if (feeMode === 'compounding') return amountsRaw
+  const { min, max, now } = sqrtPrices
+  return [(liquidity * (max - now)) / (max * now), (liquidity * (now - min)) >> 128n]
+}
+
+const isAtEnd = ({ feeMode, sqrtPrices: { min, max, now } }: DammPool, pays: 0 | 1): boolean =>
+  feeMode !== 'compounding' && (pays === 0 ? now <= min : now >= max)

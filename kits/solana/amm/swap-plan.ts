@@ -1,0 +1,51 @@
+// The plan of a swap through one pool: the wallet's accounts around the instruction of the program; and what its receipt says of it.
+import type { Fill, Json, Plan, Quote, SwapTerms, Token } from '../../../core/contracts/index.ts'
+import { isObject } from '../../../core/base/json.ts'
+import type { Pool } from '../../pools/protocol.ts'
+import { fillOf } from '../movements.ts'
+import { accountsBy, swapPlan, toSwapFacts } from '../swap-accounts.ts'
+import type { Solana, SolanaReceipt } from '../types.ts'
+import type { AccountPools } from './protocol.ts'
+import { maxU64 } from './swap-quote.ts'
+
+/**
+ * One transaction, which makes accounts of tokens and wraps SOL where it has to. Of a deadline programs know nothing: the plan has none.
+ * @param wrapped the mint of wrapped SOL
+ */
+export function planSwap(protocol: AccountPools, pool: Pool, quote: Quote, terms: SwapTerms, wrapped: string): Plan<Solana> {
+  const { tokenIn, tokenOut, exact, amountRaw } = quote.swap
+  const { recipient, read } = terms
+  // More than fits is no tighter bound than the most that fits.
+  const boundRaw = terms.boundRaw < maxU64 ? terms.boundRaw : maxU64
+  const wish = { wallet: recipient, tokenIn, tokenOut, maxInRaw: exact === 'in' ? amountRaw : boundRaw }
+  const accounts = accountsBy(wish, toSwapFacts(read))
+  const mintOf = ({ native, address }: Token) => (native ? wrapped : address)
+  const instruction = protocol.instruction(pool, {
+    tokenIn: mintOf(tokenIn),
+    tokenOut: mintOf(tokenOut),
+    exact,
+    amountRaw,
+    boundRaw,
+    owner: recipient,
+    from: accounts.source,
+    to: accounts.destination,
+  })
+  const memo = { wallet: recipient, in: sideOf(tokenIn), out: sideOf(tokenOut) }
+  return swapPlan(wish, accounts, { instructions: [instruction], memo })
+}
+
+const sideOf = ({ address, native }: Token) => ({ address, native: native === true })
+
+/** By the balances of the wallet's accounts before and after: so it is the same for every program. */
+export function readFill(receipt: SolanaReceipt, memo: Json): Fill | undefined {
+  if (!isObject(memo) || typeof memo.wallet !== 'string') return undefined
+  const [tokenIn, tokenOut] = [memo.in, memo.out].map(readSide)
+  if (!tokenIn || !tokenOut) return undefined
+  const fill = fillOf(receipt, memo.wallet, { tokenIn, tokenOut })
+  return fill && fill.amountInRaw > 0n && fill.amountOutRaw > 0n ? fill : undefined
+}
+
+function readSide(side: unknown): Pick<Token, 'address' | 'native'> | undefined {
+  if (!isObject(side) || typeof side.address !== 'string' || typeof side.native !== 'boolean') return undefined
+  return { address: side.address, ...(side.native && { native: true }) }
+}
