@@ -7,6 +7,7 @@ export interface NoReader {
 }
 
 const v2 = { v2RouterAddress: 'v2-router' }
+const solanaProgram = { programAddress: { unread: 'what a program of Solana moves is not in the bytes of its instruction' } }
 const v3 = { positionManagerAddress: 'v3-positions' }
 
 export const signingReaders: Readonly<Record<string, Readonly<Record<string, string | NoReader>>>> = {
@@ -21,14 +22,16 @@ export const signingReaders: Readonly<Record<string, Readonly<Record<string, str
     linkAddress: 'stable-pool',
   },
   hyperliquid: { coreDepositWallet: { unread: 'a deposit does not name the token that it takes' } },
+  meteora: solanaProgram,
   oasis: { routerAddress: 'matching-market' },
   pancakeswap: { ...v2, ...v3, v3RouterAddress: 'v3-router-02' },
   pangolin: { routerAddress: 'v2-router' },
   perp: { routerAddress: 'perp-house', vaultAddress: 'perp-vault' },
-  poolswap: { programAddress: { unread: 'what a program of Solana moves is not in the bytes of its instruction' } },
+  poolswap: solanaProgram,
   quickswap: { routerAddress: 'v2-router' },
   'quickswap-v3': { routerAddress: 'algebra-v1-router' },
   'quickswap-v4': { routerAddress: 'algebra-router' },
+  raydium: solanaProgram,
   sushiswap: { ...v2, ...v3, v3RouterAddress: 'v3-router' },
   traderjoe: { routerAddress: 'v2-router' },
   uniswap: {

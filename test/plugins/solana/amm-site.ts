@@ -9,8 +9,9 @@ import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { curves } from '../../../core/keys/curves.ts'
 import { saveKey } from '../../../core/keys/keystore.ts'
 import { clientOf, sign } from '../../../tools/solana-node/test/site.ts'
-import type { Mint } from '../../../tools/solana-node/mints.ts'
+import { wrappedSol, type Mint } from '../../../tools/solana-node/mints.ts'
 import { createPool, swapInstruction, type Pool, type Swap } from '../../../tools/solana-node/programs/pool.ts'
+import { seedExchanges } from '../../../tools/solana-node/programs/exchanges.ts'
 import { startSolana, type Solana, type SolanaOptions } from '../../../tools/solana-node/start-solana.ts'
 import { startFaultyProxy, type FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
 import { until } from '../../transactions/site.ts'
@@ -49,8 +50,13 @@ export interface AmmSite {
   stop(): Promise<void>
 }
 
-export async function startAmmSite(options: Partial<SolanaOptions> = {}): Promise<AmmSite> {
+/** With `exchanges` also those of others, whose programs have to be there. */
+export async function startAmmSite({
+  exchanges = [],
+  ...options
+}: Partial<SolanaOptions> & { exchanges?: readonly string[] } = {}): Promise<AmmSite> {
   const solana = await startSolana({ slotMs: 'by hand', ...options })
+  if (exchanges.length > 0) await seedExchanges(solana)
   const { BASE: base, USDC: quote } = solana.mints
   const pools = [
     await createPool(solana, [base, quote], [1_000_000_000_000n, 150_000_000_000n], 30n),
@@ -75,7 +81,12 @@ export async function startAmmSite(options: Partial<SolanaOptions> = {}): Promis
   solana.blocks(1)
   const proxy = await startFaultyProxy()
   proxy.target = solana.url
-  const server = await startIn(home, `http://127.0.0.1:${proxy.port}`, [base, quote])
+  const server = await startIn(
+    home,
+    `http://127.0.0.1:${proxy.port}`,
+    exchanges.length > 0 ? [base, quote, solana.mints.FEES, wrappedSol] : [base, quote],
+    exchanges,
+  )
   const { client } = server
   async function priceAtTip(fields: object = {}): Promise<Answer['body']> {
     let body: Answer['body']
@@ -125,7 +136,7 @@ export async function startAmmSite(options: Partial<SolanaOptions> = {}): Promis
   }
 }
 
-async function startIn(home: string, rpcUrl: string, mints: readonly Mint[]): Promise<TestServer> {
+async function startIn(home: string, rpcUrl: string, mints: readonly Mint[], exchanges: readonly string[]): Promise<TestServer> {
   const passphraseFile = path.join(home, 'passphrase')
   await writeFile(passphraseFile, passphrase, { mode: 0o600 })
   const tokens = mints.map(({ address, symbol, decimals }) => ({ chainId: 104, address, symbol, name: symbol, decimals }))
@@ -134,7 +145,7 @@ async function startIn(home: string, rpcUrl: string, mints: readonly Mint[]): Pr
     settings: {
       'devnet.enabled': false,
       'data.dir': path.join(home, 'data'),
-      'plugins.folders': [folder('plugins/solana'), folder('plugins/poolswap')],
+      'plugins.folders': ['solana', 'poolswap', ...exchanges].map((name) => folder(`plugins/${name}`)),
     },
     conf: {
       'chains/solana.yml': { local: { enabled: true, required: true, rpcUrls: [rpcUrl], pollingSeconds: 0.05 } },
