@@ -198,8 +198,9 @@ exit "$code"
 
 /** Without the other variables of the server, which may hold keys of nodes. */
 function environment(): NodeJS.ProcessEnv {
-  const { PATH, HOME, TMPDIR } = process.env
-  return { PATH, HOME, TMPDIR }
+  // The last one names a folder, for the simulator of Solana.
+  const { PATH, HOME, TMPDIR, SLUICE_SOLANA_PROGRAMS } = process.env
+  return { PATH, HOME, TMPDIR, SLUICE_SOLANA_PROGRAMS }
 }
 
 /**

@@ -175,6 +175,8 @@ describe('the bundled server', () => {
       'oasis',
       'hyperliquid',
       'poolswap',
+      'raydium',
+      'meteora',
     ])
     for (const connector of swapping) {
       // Curve's coins are worth the same.

@@ -120,7 +120,7 @@ export const lateCard: AmmCard = [
         expect.fail('devnet.ts says noDeadline, and the plan has a deadline: leave one of the two out, by what the contracts take.')
       promised = trade.limitPrice
       await sellBefore(venue, mover, base, quote, quoted)
-      await nodeCall(venue, 'evm_increaseTime', lateSeconds)
+      await (venue.chainControl ? venue.chainControl.passTime() : nodeCall(venue, 'evm_increaseTime', lateSeconds))
       return (hash = trade.txHash)
     })
     const after = await balancesOf(venue, address, [base, quote])

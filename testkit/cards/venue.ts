@@ -51,6 +51,8 @@ export interface ChainControl {
   inOneBlock(during: () => Promise<void>): Promise<void>
   /** Fields of a request that let its transaction go before others. */
   first: object
+  /** Lets time pass, as much as a transaction lives for at most: what is mined then is late. */
+  passTime(): Promise<void>
 }
 
 /** The card found nothing to try: what the author has to provide. */

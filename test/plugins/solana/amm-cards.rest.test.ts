@@ -3,36 +3,59 @@ import type { TestVenue, ChainControl } from '../../../testkit/cards/venue.ts'
 import type { Quoter } from '../../../core/contracts/devnet.ts'
 import { holdsAll, takesAll } from '../../../tools/solana-node/ledger/leaders.ts'
 import { until } from '../../transactions/site.ts'
+import { constantProductPools, dammPools } from '../../../kits/solana/amm/index.ts'
+import { classes } from '../../../plugins/raydium/deployments.ts'
+import { configs } from '../../../plugins/meteora/deployments.ts'
+import { realProgram } from '../../../tools/solana-node/programs/real.ts'
 import { here, startAmmSite, type AmmSite } from './amm-site.ts'
+import { realQuoter } from './real-quoter.ts'
 
 const most = 2n ** 64n - 1n
 
-describe('an exchange on Solana, by the cards of every AMM', () => {
-  let site: AmmSite
-  const venue: TestVenue = {
-    ...here,
-    connector: 'poolswap',
-    client: undefined as never,
-    rpcUrl: '',
-    wallets: ['', '', ''],
-    pairs: [
-      ['BASE', 'USDC'],
-      ['USDC', 'BASE'],
-    ],
-    unquoted: [],
-    quoter: undefined,
-  }
-  before(async () => {
-    site = await startAmmSite({ slotMs: 40, skipped: 0.2 })
-    Object.assign(venue, { client: site.client, wallets: site.wallets, quoter: quoterOf(site), chainControl: chainControlOf(site) })
-  })
-  after(() => site?.stop())
+const missing = (program: 'raydium_cp_swap' | 'cp_amm') => {
+  const found = realProgram(program)
+  return 'missing' in found ? found.missing : undefined
+}
 
-  ammCards(venue, (title, run) => {
-    // The program has no deadline. amm-trade.rest.test.ts tests expired transactions on Solana.
-    if (!title.startsWith('AMM-08')) it(title, run)
+/** Connectors, with why their program is not there, and what its swaps are judged by. */
+const exchanges: readonly (readonly [string, string | undefined, (site: AmmSite) => Quoter])[] = [
+  ['poolswap', undefined, quoterOf],
+  [
+    'raydium',
+    missing('raydium_cp_swap'),
+    ({ solana, wallets }) => realQuoter(solana, constantProductPools({ programVersion: 'early-2025', classes }), wallets[0]),
+  ],
+  ['meteora', missing('cp_amm'), ({ solana, wallets }) => realQuoter(solana, dammPools({ configs }), wallets[0])],
+]
+
+for (const [connector, absent, judge] of exchanges) {
+  const title = `${connector} on Solana, by the cards of every AMM`
+  ;(absent === undefined ? describe : describe.skip)(absent === undefined ? title : `${title} (left out: ${absent})`, () => {
+    let site: AmmSite
+    const venue: TestVenue = {
+      ...here,
+      connector,
+      client: undefined as never,
+      rpcUrl: '',
+      wallets: ['', '', ''],
+      pairs: [
+        ['BASE', 'USDC'],
+        ['USDC', 'BASE'],
+      ],
+      unquoted: [],
+      noDeadline: true,
+      quoter: undefined,
+    }
+    before(async () => {
+      site = await startAmmSite({ slotMs: 40, skipped: 0.2, exchanges: connector === 'poolswap' ? [] : [connector] })
+      Object.assign(venue, { client: site.client, wallets: site.wallets, quoter: judge(site), chainControl: chainControlOf(site) })
+    })
+    after(() => site?.stop())
+
+    // amm-trade.rest.test.ts tests transactions that nobody took while their blockhash lived.
+    ammCards(venue, it)
   })
-})
+}
 
 /** The program, asked what it would do. */
 function quoterOf(site: AmmSite): Quoter {
@@ -58,6 +81,8 @@ function chainControlOf({ solana }: AmmSite): ChainControl {
     // What a wallet signs moves its tokens: nobody else is let.
     approve: async () => {},
     first: {},
+    // A blockhash lives for 150 blocks.
+    passTime: async () => solana.blocks(100),
     async inOneBlock(during) {
       solana.lead(holdsAll)
       await during()

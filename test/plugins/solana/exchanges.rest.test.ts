@@ -55,3 +55,56 @@ for (const [connector, program] of [
         })
   })
 }
+
+const absent = (['raydium_cp_swap', 'cp_amm'] as const).flatMap((program) => {
+  const found = realProgram(program)
+  return 'missing' in found ? [found.missing] : []
+})
+const all = `connector=any on Solana${absent.length > 0 ? ` (left out: ${absent.join('; ')})` : ''}`
+;(absent.length > 0 ? describe.skip : describe)(all, () => {
+  let site: AmmSite
+  before(async () => {
+    site = await startAmmSite({ exchanges: ['raydium', 'meteora'] })
+  })
+  after(() => site?.stop())
+
+  it('compares poolswap, raydium and meteora, takes the best for each amount, and trades there', async () => {
+    const { client } = site
+    const swap = { ...here, connector: 'any', base: 'BASE', quote: 'USDC', side: 'SELL' } as const
+    const chosen: string[] = []
+    // Meteora has the lower fee and Raydium is the deeper one.
+    for (const amount of ['0.01', '100']) {
+      const { body } = await client.post('/amm/price', { ...swap, amount })
+      const each = await Promise.all(
+        ['poolswap', 'raydium', 'meteora'].map(async (connector) => {
+          const answer = await client.post('/amm/price', { ...swap, connector, amount })
+          expect(outcome(answer), answer.text).to.equal('200')
+          return [connector, Number(answer.body.expectedAmount)] as const
+        }),
+      )
+      const [[best] = ['']] = each.toSorted((a, b) => b[1] - a[1])
+      expect(body.connector, JSON.stringify(each)).to.equal(best)
+      chosen.push(best)
+    }
+    expect(chosen).to.deep.equal(['meteora', 'raydium'])
+    const trade = await client.post('/amm/trade', { ...swap, amount: '100', address: site.wallets[0] })
+    expect(trade.body, trade.text).to.include({ connector: 'raydium' })
+    const { fill } = await site.polled(trade.body.txHash, confirmed)
+    expect(fill.amountOut).to.equal(trade.body.expectedAmount)
+  })
+
+  it('asks nobody for prices of pools in memory: one batch for each slot has all of them', async () => {
+    const { client, proxy, solana } = site
+    const price = (connector: string) =>
+      client.post('/amm/price', { ...here, connector, base: 'BASE', quote: 'USDC', side: 'SELL', amount: '1' })
+    for (const connector of ['raydium', 'meteora']) await price(connector)
+    await site.priceAtTip()
+    const asked = () => proxy.asked.filter((method) => method === 'getMultipleAccounts').length
+    proxy.asked.length = 0
+    for (const connector of ['raydium', 'meteora', 'any']) expect((await price(connector)).body.source, connector).to.equal('memory')
+    expect(asked()).to.equal(0)
+    solana.blocks(1)
+    await site.priceAtTip()
+    expect(asked()).to.equal(1)
+  })
+})

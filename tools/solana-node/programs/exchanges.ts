@@ -1,6 +1,6 @@
 // The exchanges of others on a simulated cluster, where their programs are: with pools that their own instructions make.
-import type { Mint } from '../mints.ts'
-import { wrappedSol } from '../mints.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { wrappedSol, type Mint } from '../mints.ts'
 import type { Solana } from '../start-solana.ts'
 import { createDammPool } from './meteora.ts'
 import { createConfig, createConstantProductPool, inOrder } from './raydium.ts'
@@ -26,7 +26,9 @@ export async function seedExchanges(solana: Solana): Promise<SeededPools> {
     ...(hasProgram('raydium_cp_swap') && { raydium: raydiumPools(solana) }),
     ...(hasProgram('cp_amm') && { meteora: await meteoraPools(solana) }),
   }
-  // What made the pools is no block's: the node shows them from the next one on.
+  // What made the pools is no block's: the node shows them from the next one on. Raydium's open a second after they were made.
+  const now = () => solana.svm.getClock().unixTimestamp
+  for (const opens = now() + 1n; now() < opens && seeded.raydium; solana.blocks(1)) await sleep(100)
   solana.blocks(1)
   return seeded
 }

@@ -6,6 +6,7 @@ import {
   pipe,
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
+  type EncodedAccount,
   type Instruction,
 } from '@solana/kit'
 import { getSetComputeUnitLimitInstruction } from '@solana-program/compute-budget'
@@ -16,6 +17,19 @@ import { FailedTransactionMetadata, type LiteSVM } from 'litesvm'
  * make a program's configuration. Gives what the program said where it failed.
  */
 export function runUnsigned(svm: LiteSVM, payer: string, instructions: readonly Instruction[]): string | null {
+  const result = svm.sendTransaction(unsigned(svm, payer, instructions))
+  return result instanceof FailedTransactionMetadata ? failureOf(result) : null
+}
+
+/** Runs them and keeps nothing: the accounts as they would be then, or what the program said where it failed. */
+export function tryUnsigned(svm: LiteSVM, payer: string, instructions: readonly Instruction[]): readonly EncodedAccount[] | string {
+  const result = svm.simulateTransaction(unsigned(svm, payer, instructions))
+  return result instanceof FailedTransactionMetadata ? failureOf(result) : result.postAccounts()
+}
+
+const failureOf = (failed: FailedTransactionMetadata): string => `${String(failed.err())} ${failed.meta().logs().join('\n')}`
+
+function unsigned(svm: LiteSVM, payer: string, instructions: readonly Instruction[]) {
   const lifetime = { blockhash: svm.latestBlockhash(), lastValidBlockHeight: 2n ** 63n }
   const message = pipe(
     createTransactionMessage({ version: 0 }),
@@ -23,8 +37,7 @@ export function runUnsigned(svm: LiteSVM, payer: string, instructions: readonly 
     (paid) => setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
     (timed) => appendTransactionMessageInstructions([getSetComputeUnitLimitInstruction({ units: 1_400_000 }), ...instructions], timed),
   )
-  const result = svm.sendTransaction(compileTransaction(message))
-  return result instanceof FailedTransactionMetadata ? `${String(result.err())} ${result.meta().logs().join('\n')}` : null
+  return compileTransaction(message)
 }
 
 /** @throws Error with the program's log where it fails */
