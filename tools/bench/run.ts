@@ -23,6 +23,7 @@ import { orderRate } from './figures/order-rate.ts'
 import { priceEvents } from './figures/price-events.ts'
 import { priceRate, severalAmounts } from './figures/price-rate.ts'
 import { signatures } from './figures/signatures.ts'
+import { solanaPools } from './figures/solana-pools.ts'
 import { soak, soakedServer } from './figures/soak.ts'
 import { startToReady } from './figures/start-to-ready.ts'
 import { whereTimeGoes } from './figures/where-time-goes.ts'
@@ -63,7 +64,10 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   distance: async () => report('/amm/price with 50 ms between the server and its node; reference: 0 ms', await nodeDistance()),
   profile,
   perpetuals,
-  solana: async () => report('What a node of Solana is asked', await solanaCalls()),
+  solana: async () => {
+    report('What a node of Solana is asked', await solanaCalls())
+    report('Pools of Solana in memory, processor time', await solanaPools())
+  },
   logs: async () => report('A block of 1,000 logs taken into 1,000 pools in memory; reference: the logs decoded alone', await blockLogs()),
   followed,
   pools: async () => {

@@ -16,11 +16,11 @@ import type { Pool } from '../../pools/protocol.ts'
 import type { RouteTaker } from '../../pools/protocol.ts'
 import { swapGasUnits } from '../../pools/routing/gas-cost.ts'
 import { clockSysvar, timeOf } from '../accounts.ts'
-import { readSwapFacts, wrappedMint } from '../swap-accounts.ts'
+import { wrappedMint } from '../swap-accounts.ts'
 import { canonicalAddress, type Solana, type SolanaAccount, type SolanaReader } from '../types.ts'
 import { accountsOfPool, followedPools, isFollowedPool, readPools, type FollowedPool } from './followed.ts'
 import type { AccountExchange, AccountPools } from './protocol.ts'
-import { planSwap, readFill } from './swap-plan.ts'
+import { createSwapFacts, planSwap, readFill } from './swap-plan.ts'
 import { clockAt } from './swap-quote.ts'
 
 /** So many pools are remembered for the plans of their swaps, those that were quoted last. */
@@ -41,6 +41,7 @@ export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AM
     ...(protocols.some(({ asOf }) => asOf) && { asOf: poolAsOf }),
   })
   const quoted = createQuotedPools()
+  const factsOf = createSwapFacts(reader)
   const followable = protocols.map((protocol) => ({ protocol, followed: followedPools(protocol, reader) }))
   const priced = (swap: Swap, choice: QuoteChoice, states: readonly unknown[], head: Head) =>
     quoted.note(quoteBy(pricing, swap, choice, states, head), states)
@@ -100,7 +101,7 @@ export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AM
       const { pools } = await readPools(reader, [{ ...found, address }], at)
       return pools[0]?.pool?.tokens
     },
-    readForSwap: ({ swap }, { recipient: wallet }, at) => readSwapFacts(reader, { ...swap, wallet }, at),
+    readForSwap: ({ swap }, { recipient }, at) => factsOf(swap, recipient, at),
     swap(quote, terms) {
       const { protocol, pool } = quoted.of(quote)
       return planSwap(protocol, pool, quote, terms, wrapped.address)

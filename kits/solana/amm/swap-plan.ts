@@ -1,12 +1,33 @@
 // The plan of a swap through one pool: the wallet's accounts around the instruction of the program; and what its receipt says of it.
-import type { Fill, Json, Plan, Quote, SwapTerms, Token } from '../../../core/contracts/index.ts'
+import type { At, Fill, Json, Plan, Quote, Swap, SwapTerms, Token } from '../../../core/contracts/index.ts'
 import { isObject } from '../../../core/base/json.ts'
 import type { Pool } from '../../pools/protocol.ts'
 import { fillOf } from '../movements.ts'
-import { accountsBy, swapPlan, toSwapFacts } from '../swap-accounts.ts'
-import type { Solana, SolanaReceipt } from '../types.ts'
+import { accountsBy, readSwapFacts, swapPlan, toSwapFacts, type SwapFacts } from '../swap-accounts.ts'
+import type { Solana, SolanaReader, SolanaReceipt } from '../types.ts'
 import type { AccountPools } from './protocol.ts'
 import { maxU64 } from './swap-quote.ts'
+
+/** So long what was read of a wallet's accounts is used again, and of so many swaps of a wallet at most. */
+const [keptMs, mostKept] = [60_000, 10_000]
+
+/**
+ * What a swap's accounts depend on: read once, and of the next swaps of the same two tokens not again, so that they are a round trip sooner. The
+ * account that is paid into is then made where it was closed meanwhile. Of SOL it is read each time: which account is closed behind the swap
+ * depends on it.
+ */
+export function createSwapFacts(reader: SolanaReader): (swap: Swap, wallet: string, at: At) => Promise<SwapFacts> {
+  const kept = new Map<string, { readonly facts: SwapFacts; readonly until: number }>()
+  return async ({ tokenIn, tokenOut }, wallet, at) => {
+    const key = `${wallet} ${tokenIn.address} ${tokenOut.address}`
+    const found = kept.get(key)
+    if (found && performance.now() < found.until) return { ...found.facts, isThere: false, missing: '0' }
+    const facts = await readSwapFacts(reader, { wallet, tokenIn, tokenOut }, at)
+    if (kept.size >= mostKept) kept.clear()
+    if (facts.isThere && !tokenIn.native && !tokenOut.native) kept.set(key, { facts, until: performance.now() + keptMs })
+    return facts
+  }
+}
 
 /**
  * One transaction, which makes accounts of tokens and wraps SOL where it has to. Of a deadline programs know nothing: the plan has none.

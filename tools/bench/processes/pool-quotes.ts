@@ -65,6 +65,8 @@ const handlers = serve({
   pair: (asking: PoolQuotesRequest) => timed(pairs, asking, () => pair),
   /** By one state, as all quotes between two swaps are. */
   range: (asking: PoolQuotesRequest) => timed(ranges, asking, () => rangePool),
+  /** The same by processor time. */
+  rangeProcessor: (asking: PoolQuotesRequest) => timed(ranges, asking, () => rangePool, processorMs),
   /** The same of v4. */
   keyed: (asking: PoolQuotesRequest) => timed(keyed, asking, () => keyedPool),
   /** The same of Algebra. */
@@ -79,20 +81,25 @@ function afterSwap(): Pool<V3PoolState> {
   return after
 }
 
+function processorMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+
 /** Nanoseconds of one. */
-function timed<S>(protocol: PoolProtocol<S>, asking: PoolQuotesRequest, poolNow: () => Pool<S>): number {
+function timed<S>(protocol: PoolProtocol<S>, asking: PoolQuotesRequest, poolNow: () => Pool<S>, now = () => performance.now()): number {
   const { exact, zeroForOne, quotes } = asking
   const [tokenIn, tokenOut] = zeroForOne ? tokens : [tokens[1], tokens[0]]
   const passage: Passage = { tokenIn, tokenOut }
   const amountRaw = amountOf(asking)
   const pools = Array.from({ length: quotes }, poolNow)
-  const startedAt = performance.now()
+  const startedAt = now()
   for (const [index, pool] of pools.entries()) {
     // Differs each time, as amounts of bots do.
     const passed = protocol.pass(pool, passage, exact, amountRaw + BigInt(index))
     if (!passed || 'missing' in passed) throw new Error('There was no quote.')
   }
-  return ((performance.now() - startedAt) * 1e6) / quotes
+  return ((now() - startedAt) * 1e6) / quotes
 }
 
 /** Ends half way between two ticks. */

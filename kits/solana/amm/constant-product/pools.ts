@@ -12,7 +12,7 @@ import {
   type ConstantProductState,
   type ProgramVersion,
 } from './accounts.ts'
-import { quoteConstantProduct } from './quote.ts'
+import { amountsOfConstantProduct } from './quote.ts'
 import { constantProductSwap } from './swap.ts'
 
 interface ConstantProductOptions {
@@ -40,7 +40,7 @@ export function constantProductPools({ programVersion, classes, listed }: Consta
       decode: decodePool,
       accountsOf,
       stateOf: (own, others) => stateOf(own, others, programVersion),
-      quote: quoteConstantProduct,
+      quote: amountsOfConstantProduct,
       feeE9: (state, _clock, pays) => feeMillionths(state, pays) * e9OfMillionths,
       spot(state) {
         const [denominator, numerator] = reservesOf(state)

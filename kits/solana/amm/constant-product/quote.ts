@@ -27,8 +27,23 @@ export interface ConstantProductQuote extends SwapQuote {
 const whole = 1_000_000n
 const swapsOff = 4
 
+/** Without the shares of its fee. */
+type Amounts = Omit<ConstantProductQuote, 'protocolFeeRaw' | 'fundFeeRaw'>
+
 /** What the program gives for it now, to the unit: instructions/swap_base_input.rs and swap_base_output.rs. */
-export const quoteConstantProduct = (state: ConstantProductState, clock: Clock, swap: Swap): SwapResult<ConstantProductQuote> =>
+export function quoteConstantProduct(state: ConstantProductState, clock: Clock, swap: Swap): SwapResult<ConstantProductQuote> {
+  const amounts = amountsOfConstantProduct(state, clock, swap)
+  if ('refused' in amounts) return amounts
+  const { protocolFeeRate, fundFeeRate } = state.config
+  return {
+    ...amounts,
+    protocolFeeRaw: (amounts.feeRaw * protocolFeeRate) / whole,
+    fundFeeRaw: (amounts.feeRaw * fundFeeRate) / whole,
+  }
+}
+
+/** The same for who wants no shares: routes are compared by it. */
+export const amountsOfConstantProduct = (state: ConstantProductState, clock: Clock, swap: Swap): SwapResult<Amounts> =>
   settled(() => {
     const { pool } = state
     if ((pool.status & swapsOff) !== 0) refuse('disabled')
@@ -49,11 +64,24 @@ interface Sides {
   reserveOutRaw: bigint
   mintIn: MintTerms
   mintOut: MintTerms
-  rates: { trade: bigint; creator: bigint; protocol: bigint; fund: bigint }
+  rates: { trade: bigint; creator: bigint }
   creatorFeeOn: 'in' | 'out'
 }
 
-function sidesOf({ version, pool, config, vaultsRaw, mints }: ConstantProductState, { pays }: Swap): Sides {
+/** By state: of it there are many quotes. What refuses all of them is found each time. */
+const knownSides = new WeakMap<ConstantProductState, Partial<Record<Swap['pays'], Sides>>>()
+
+function sidesOf(state: ConstantProductState, { pays }: Swap): Sides {
+  const known = knownSides.get(state) ?? {}
+  const found = known[pays]
+  if (found) return found
+  const sides = computeSides(state, pays)
+  known[pays] = sides
+  knownSides.set(state, known)
+  return sides
+}
+
+function computeSides({ version, pool, config, vaultsRaw, mints }: ConstantProductState, pays: Swap['pays']): Sides {
   const gets = pays === 0 ? 1 : 0
   const reserves = [vaultsRaw[0] - pool.owedRaw[0], vaultsRaw[1] - pool.owedRaw[1]] as const
   // What an empty side costs cannot be said: the program divides by both for its price.
@@ -73,15 +101,13 @@ function sidesOf({ version, pool, config, vaultsRaw, mints }: ConstantProductSta
     rates: {
       trade: config.tradeFeeRate,
       creator: isTaken ? config.creatorFeeRate : 0n,
-      protocol: config.protocolFeeRate,
-      fund: config.fundFeeRate,
     },
     creatorFeeOn: on === 0 || on === pays + 1 ? 'in' : 'out',
   }
 }
 
 /** Fees are rounded up and the output down: both for the pool. */
-function exactIn(sides: Sides, { epoch }: Clock, amountRaw: bigint): ConstantProductQuote {
+function exactIn(sides: Sides, { epoch }: Clock, amountRaw: bigint): Amounts {
   const { rates, reserveInRaw, reserveOutRaw } = sides
   const transferInRaw = transferFeeOf(sides.mintIn, epoch, amountRaw)
   const netRaw = amountRaw - transferInRaw
@@ -99,11 +125,12 @@ function exactIn(sides: Sides, { epoch }: Clock, amountRaw: bigint): ConstantPro
   const outRaw = grossOutRaw - transferOutRaw
   if (outRaw <= 0n) refuse('too-little')
   const feeRaw = isCreatorPaidIn ? inFeesRaw - creatorFeeRaw : inFeesRaw
-  return quoteOf(sides, { inRaw: amountRaw, outRaw, feeRaw, creatorFeeRaw, transferFeesRaw: [transferInRaw, transferOutRaw] })
+  const { creatorFeeOn } = sides
+  return { inRaw: amountRaw, outRaw, feeRaw, feeOn: 'in', creatorFeeRaw, creatorFeeOn, transferFeesRaw: [transferInRaw, transferOutRaw] }
 }
 
 /** Everything on the way from the output back is rounded up. */
-function exactOut(sides: Sides, { epoch }: Clock, amountRaw: bigint): ConstantProductQuote {
+function exactOut(sides: Sides, { epoch }: Clock, amountRaw: bigint): Amounts {
   const { rates, reserveInRaw, reserveOutRaw } = sides
   const isCreatorPaidIn = sides.creatorFeeOn === 'in'
   const transferOutRaw = exactTransferFee(sides.mintOut, epoch, amountRaw)
@@ -121,21 +148,8 @@ function exactOut(sides: Sides, { epoch }: Clock, amountRaw: bigint): ConstantPr
   const inRaw = u64(paidRaw + transferInRaw)
   requireRoom(sides, paidRaw)
   const feeRaw = isCreatorPaidIn ? inFeesRaw - creatorFeeRaw : inFeesRaw
-  return quoteOf(sides, { inRaw, outRaw: amountRaw, feeRaw, creatorFeeRaw, transferFeesRaw: [transferInRaw, transferOutRaw] })
-}
-
-function quoteOf(
-  { rates, creatorFeeOn }: Sides,
-  amounts: Omit<ConstantProductQuote, 'protocolFeeRaw' | 'fundFeeRaw' | 'creatorFeeOn' | 'feeOn'>,
-): ConstantProductQuote {
-  const { feeRaw } = amounts
-  return {
-    ...amounts,
-    feeOn: 'in',
-    protocolFeeRaw: (feeRaw * rates.protocol) / whole,
-    fundFeeRaw: (feeRaw * rates.fund) / whole,
-    creatorFeeOn,
-  }
+  const { creatorFeeOn } = sides
+  return { inRaw, outRaw: amountRaw, feeRaw, feeOn: 'in', creatorFeeRaw, creatorFeeOn, transferFeesRaw: [transferInRaw, transferOutRaw] }
 }
 
 const feeOf = (amountRaw: bigint, rate: bigint): bigint => ceilDiv(amountRaw * rate, whole)

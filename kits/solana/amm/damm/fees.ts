@@ -5,7 +5,18 @@ import type { DammPool, DynamicFee, FeeSchedule } from './accounts.ts'
 export const whole = 1_000_000_000n
 
 /** The fee that holds now, base and dynamic, never above the pool's limit. Source: feeMath.ts, getTotalFeeNumerator. */
-export function feeNow({ schedule, dynamicFee, activation, maxFee }: DammPool, clock: Clock): bigint {
+export function feeNow(pool: DammPool, clock: Clock): bigint {
+  const known = lastFees.get(pool)
+  if (known?.clock === clock) return known.fee
+  const fee = computeFee(pool, clock)
+  lastFees.set(pool, { clock, fee })
+  return fee
+}
+
+/** By pool: of one moment there are many quotes. */
+const lastFees = new WeakMap<DammPool, { readonly clock: Clock; readonly fee: bigint }>()
+
+function computeFee({ schedule, dynamicFee, activation, maxFee }: DammPool, clock: Clock): bigint {
   if (!schedule) refuse('unknown-fees')
   const point = activation.by === 'slot' ? clock.slot : clock.unixTime
   const fee = baseFee(schedule, point - activation.point) + (dynamicFee ? volatilityFee(dynamicFee) : 0n)

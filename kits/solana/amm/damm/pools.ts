@@ -5,7 +5,7 @@ import type { AccountPools } from '../protocol.ts'
 import { Refusal } from '../swap-quote.ts'
 import { dammAccountsOf, dammProgram, dammStateOf, decodeDammPool, type DammPool, type DammState } from './accounts.ts'
 import { feeNow } from './fees.ts'
-import { quoteDamm } from './quote.ts'
+import { amountsOfDamm } from './quote.ts'
 import { dammSwap } from './swap.ts'
 
 interface DammOptions {
@@ -28,7 +28,7 @@ export function dammPools({ configs, listed }: DammOptions): AccountPools {
       decode: decodeDammPool,
       accountsOf: dammAccountsOf,
       stateOf: dammStateOf,
-      quote: quoteDamm,
+      quote: amountsOfDamm,
       feeE9: ({ pool }, clock) => feeOf(() => feeNow(pool, clock)),
       spot: ({ pool }) => spotOf(pool),
       reserves: reservesOf,

@@ -11,7 +11,13 @@ export interface DammQuote extends SwapQuote {
 }
 
 /** What the program gives for it now, without a referral, to the unit: the SDK's swapQuote.ts. */
-export const quoteDamm = (state: DammState, clock: Clock, swap: Swap): SwapResult<DammQuote> =>
+export function quoteDamm(state: DammState, clock: Clock, swap: Swap): SwapResult<DammQuote> {
+  const amounts = amountsOfDamm(state, clock, swap)
+  return 'refused' in amounts ? amounts : quoteOf(state, amounts)
+}
+
+/** The same for who wants no shares of the fee: routes are compared by it. */
+export const amountsOfDamm = (state: DammState, clock: Clock, swap: Swap): SwapResult =>
   settled(() => {
     const { pool } = state
     const { activation } = pool
@@ -27,7 +33,7 @@ export const quoteDamm = (state: DammState, clock: Clock, swap: Swap): SwapResul
 const feeOnOf = ({ pool }: DammState, { pays }: Swap): 'in' | 'out' => (pool.feeMode !== 'both' && pays === 1 ? 'in' : 'out')
 
 /** The fee is rounded up. */
-function exactIn(state: DammState, { epoch }: Clock, swap: Swap, fee: bigint): DammQuote {
+function exactIn(state: DammState, { epoch }: Clock, swap: Swap, fee: bigint): SwapQuote {
   const { pool, mints } = state
   const feeOn = feeOnOf(state, swap)
   const { pays, amountRaw } = swap
@@ -41,11 +47,11 @@ function exactIn(state: DammState, { epoch }: Clock, swap: Swap, fee: bigint): D
   const transferOutRaw = transferFeeOf(mints[pays === 0 ? 1 : 0], epoch, grossOutRaw)
   const outRaw = grossOutRaw - transferOutRaw
   if (outRaw <= 0n) refuse('too-little')
-  return quoteOf(state, { inRaw: amountRaw, outRaw, feeRaw: inFeeRaw + outFeeRaw, feeOn, transferFeesRaw: [transferInRaw, transferOutRaw] })
+  return { inRaw: amountRaw, outRaw, feeRaw: inFeeRaw + outFeeRaw, feeOn, transferFeesRaw: [transferInRaw, transferOutRaw] }
 }
 
 /** Everything on the way from the output back is rounded up. */
-function exactOut(state: DammState, { epoch }: Clock, swap: Swap, fee: bigint): DammQuote {
+function exactOut(state: DammState, { epoch }: Clock, swap: Swap, fee: bigint): SwapQuote {
   const { pool, mints } = state
   const feeOn = feeOnOf(state, swap)
   const { pays, amountRaw } = swap
@@ -58,7 +64,7 @@ function exactOut(state: DammState, { epoch }: Clock, swap: Swap, fee: bigint): 
   const transferInRaw = exactTransferFee(mints[pays], epoch, paidRaw)
   const inRaw = u64(paidRaw + transferInRaw)
   const feeRaw = feeOn === 'in' ? paidRaw - swappedInRaw : swappedOutRaw - grossOutRaw
-  return quoteOf(state, { inRaw, outRaw: amountRaw, feeRaw, feeOn, transferFeesRaw: [transferInRaw, transferOutRaw] })
+  return { inRaw, outRaw: amountRaw, feeRaw, feeOn, transferFeesRaw: [transferInRaw, transferOutRaw] }
 }
 
 /** Source: feeMath.ts, splitFees. Shares are rounded down. */

@@ -81,7 +81,7 @@ export function extendedMint(type: number, content: Uint8Array): SolanaImageData
 }
 
 /** @param mode of the base fee: 2 and more are rate limiters and market caps */
-export function dammPool(mode: number): Buffer {
+export function dammPool(mode: number, ...changes: readonly Field[]): Buffer {
   const price = 1n << 32n
   return bytes(1112, discriminatorOf('account', 'Pool'), [
     [8, 2_500_000n],
@@ -93,6 +93,7 @@ export function dammPool(mode: number): Buffer {
     [424, 4_295_048_016n],
     [448, price],
     [464, 1n],
+    ...changes,
   ])
 }
 
