@@ -255,7 +255,12 @@ function networkPolicy(
   const spendersOf = (of: readonly ConnectorFacts[]) =>
     spelt(of.flatMap(({ contracts, spenders }) => spenders.map((name) => contracts[name])))
   const everywhere = { chain, network, feeCapRaw, local, contracts: spelt(here.flatMap(({ contracts }) => Object.values(contracts))) }
-  if (keys === 'ed25519') return [{ keys, ...everywhere }]
+  if (keys === 'ed25519') {
+    const programsOf = (of: readonly ConnectorFacts[]) => spelt(of.flatMap(({ contracts }) => Object.values(contracts)))
+    const others = programsOf(here.filter(({ isContained }) => !isContained))
+    const contained = programsOf(here.filter(({ isContained }) => isContained)).filter((each) => !others.includes(each))
+    return [{ keys, ...everywhere, ...(contained.length > 0 && { contained }) }]
+  }
   if (chainId === 0) return []
   const trusted = spendersOf(here.filter(({ isContained }) => !isContained))
   return [

@@ -25,6 +25,7 @@ import {
 import { isWellKnown } from '../keys/curves.ts'
 import { Refusal, type SolanaRules } from './policy.ts'
 import type { SignRequest } from './signer-messages.ts'
+import { checkContained, tokenPrograms } from './solana-contained.ts'
 import { decodeMessage, fromTable, isSame, sameBytes, type Instruction } from './solana-message.ts'
 
 /**
@@ -50,8 +51,8 @@ export function checkSolanaRequest(
 
 /**
  * Decides whether the message of a transaction may be signed, from its bytes alone: the wallet pays and nobody signs beside it but
- * new accounts of its own, every
- * instruction is one of a closed list, and the priority fee is within the network's cap.
+ * new accounts of its own, every instruction is one of a closed list, programs of contained plugins get no signature of the wallet, and the
+ * priority fee is within the network's cap.
  * @throws Refusal
  */
 export function checkMessage(bytes: Uint8Array, wallet: string, rules: SolanaRules, newAccounts: readonly string[] = []): void {
@@ -70,16 +71,16 @@ export function checkMessage(bytes: Uint8Array, wallet: string, rules: SolanaRul
       `the transaction may pay a priority fee of ${feeLamports} lamports, and the fee cap of ${rules.name} is ${rules.feeCapRaw} lamports`,
     )
   const wrapped = new Set<string>()
+  const ofContained = checkContained(instructions, { wallet, rules, newAccounts, closed })
   for (const [index, instruction] of instructions.entries()) {
-    if (!isBudget(instruction)) checkInstruction(instruction, { wallet, rules, isFirst: index === 0, wrapped })
+    if (!isBudget(instruction) && !ofContained.has(instruction))
+      checkInstruction(instruction, { wallet, rules, isFirst: index === 0, wrapped })
     for (const account of wrappedMadeBy(instruction)) wrapped.add(account)
   }
 }
 
 /** MEMO_PROGRAM_ADDRESS of @solana-program/memo. */
 export const memoProgram = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
-/** The second is TOKEN_2022_PROGRAM_ADDRESS of @solana-program/token-2022. */
-export const tokenPrograms: readonly string[] = [TOKEN_PROGRAM_ADDRESS, 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb']
 
 /**
  * Programs that hold tokens, stakes or code of a wallet and obey its signature alone. Their instructions are refused even where a
@@ -96,6 +97,15 @@ export const forbiddenPrograms: ReadonlyMap<string, string> = new Map([
   ['BPFLoader2111111111111111111111111111111111', 'BPF Loader'],
   ['BPFLoaderUpgradeab1e11111111111111111111111', 'BPF Loader'],
   ['LoaderV411111111111111111111111111111111111', 'Loader v4'],
+])
+
+/** Each of their instructions is judged by itself. */
+const closed: ReadonlySet<string> = new Set([
+  ...forbiddenPrograms.keys(),
+  COMPUTE_BUDGET_PROGRAM_ADDRESS,
+  SYSTEM_PROGRAM_ADDRESS,
+  ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
+  memoProgram,
 ])
 
 interface InstructionContext {

@@ -90,6 +90,8 @@ const evmPolicy = Type.Object(
   { additionalProperties: false },
 )
 
+const program = Type.String({ pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$' })
+
 const solanaPolicy = Type.Object(
   {
     keys: Type.Literal('ed25519'),
@@ -97,7 +99,9 @@ const solanaPolicy = Type.Object(
     /** The highest priority fee of a transaction, on top of the fee for its signature, in lamports. */
     feeCapRaw: Type.String({ pattern: '^[0-9]+$' }),
     /** The programs that connectors declare for this network. */
-    contracts: Type.Array(Type.String({ pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$' })),
+    contracts: Type.Array(program),
+    /** Those of them that get no signature of a wallet, because their plugins are contained. */
+    contained: Type.Optional(Type.Array(program)),
   },
   { additionalProperties: false },
 )
@@ -161,6 +165,8 @@ export interface SolanaRules {
   readonly feeCapRaw: bigint
   readonly local: boolean
   readonly contracts: ReadonlySet<string>
+  /** Those of them that get no signature of a wallet. */
+  readonly contained: ReadonlySet<string>
 }
 
 /** By `networkKey`. */
@@ -206,9 +212,21 @@ interface Everywhere extends Pick<EvmRules, 'recipients'> {
   readonly publicChainIds: ReadonlySet<number>
 }
 
+const noPrograms: ReadonlySet<string> = new Set()
+
 function rulesOf(name: string, policy: NetworkPolicy, { allowedSpenders, recipients, publicChainIds }: Everywhere): EvmRules | SolanaRules {
   const feeCapRaw = BigInt(policy.feeCapRaw)
-  if (policy.keys === 'ed25519') return { keys: policy.keys, name, feeCapRaw, local: policy.local, contracts: new Set(policy.contracts) }
+  if (policy.keys === 'ed25519') {
+    const [contracts, contained] = [policy.contracts, policy.contained].map((each) => new Set(each))
+    return {
+      keys: policy.keys,
+      name,
+      feeCapRaw,
+      local: policy.local,
+      contracts: contracts ?? noPrograms,
+      contained: contained ?? noPrograms,
+    }
+  }
   const {
     keys,
     chainId,

@@ -119,6 +119,24 @@ describe('what the signer reads of files', function () {
     expect(tokensOn('far', 'mainnet')).to.deep.equal([third])
   })
 
+  it('has programs of contained plugins apart, but for those that a trusted one declares too', () => {
+    const [own, shared] = ['675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8', 'CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C']
+    const record = (tier: 'contained' | 'trusted', contracts: Record<string, string>) => ({
+      ...book,
+      tier,
+      deposits: [],
+      networks: { 'solana/mainnet': { contracts, spenders: [] } },
+    })
+    const lock = { strange: record('contained', { own, shared }), known: record('trusted', { shared }) }
+    const files = { confDir: home.confDir, plugins: ['solana', 'strange', 'known'], allowedSpenders: [], environment: {}, tries: false }
+    const networkOf = (plugins: readonly string[]) =>
+      policyFromFiles({ ...files, plugins: [...plugins] }, lock).networks.find(
+        (each) => each.chain === 'solana' && each.network === 'mainnet',
+      )
+    expect(networkOf(files.plugins)).to.deep.include({ contracts: [own, shared], contained: [own] })
+    expect(networkOf(['solana', 'known'])).to.not.have.property('contained')
+  })
+
   it('says what a record lacks of files that are in force: another address or deposit, or a network', () => {
     const on = (text: string) => ({
       contractAddresses: { mainnet: { router: text, wrapper: '0x2222222222222222222222222222222222222222' } },

@@ -1,9 +1,12 @@
-// What a message of Solana that the policy allows may give away. Transfers are in none but of lamports that the wallet wraps for itself.
+// What a message of Solana that the policy allows may give away. Transfers are in none but of lamports that the wallet wraps for itself; rights over
+// tokens are given to new accounts alone, for programs of contained plugins.
 import { COMPUTE_BUDGET_PROGRAM_ADDRESS } from '@solana-program/compute-budget'
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
 import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import { memoProgram, priorityFeeOf, wrappedBy } from '../policy-solana.ts'
-import { decodeMessage } from '../solana-message.ts'
+import { memoProgram, priorityFeeOf, wrappedBy, wrappedMint } from '../policy-solana.ts'
+import type { SolanaRules } from '../policy.ts'
+import { callsContained, delegationsIn, tokenPrograms } from '../solana-contained.ts'
+import { decodeMessage, type Instruction } from '../solana-message.ts'
 import { allGas, gasOfTrades } from './counts.ts'
 
 /** `lamports_per_signature` of agave's FeeStructure. */
@@ -11,8 +14,11 @@ const signatureLamports = 5_000n
 /** What makes an account of the Token program exempt from rent: 165 bytes and 128 beside them, at 6,960 lamports. */
 const tokenAccountLamports = 2_039_280n
 
-export function solanaSpending(bytes: Uint8Array): { readonly amounts: ReadonlyMap<string, bigint>; readonly unreadable?: string } {
-  const { instructions, signers } = decodeMessage(bytes)
+export function solanaSpending(
+  bytes: Uint8Array,
+  rules: Pick<SolanaRules, 'contained'>,
+): { readonly amounts: ReadonlyMap<string, bigint>; readonly unreadable?: string } {
+  const { instructions, signers, feePayer } = decodeMessage(bytes)
   const ofBudget = instructions.filter(({ program }) => program === COMPUTE_BUDGET_PROGRAM_ADDRESS)
   const feeLamports = BigInt(signers.length) * signatureLamports + priorityFeeOf(ofBudget)
   let lamports = 0n
@@ -25,14 +31,26 @@ export function solanaSpending(bytes: Uint8Array): { readonly amounts: ReadonlyM
       lamports += tokenAccountLamports
       if (accounts[5] !== TOKEN_PROGRAM_ADDRESS) unreadable = 'a new account of the program Token-2022, whose size its token says,'
     } else if (
-      ![COMPUTE_BUDGET_PROGRAM_ADDRESS, SYSTEM_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS, memoProgram].some((each) => each === program)
+      // A program of a contained plugin takes at most what is released for it.
+      !rules.contained.has(program) &&
+      ![COMPUTE_BUDGET_PROGRAM_ADDRESS, SYSTEM_PROGRAM_ADDRESS, ...tokenPrograms, memoProgram].some((each) => each === program)
     )
       unreadable = `an instruction of the program ${program}`
   }
+  const released = callsContained(instructions, rules) ? delegationsIn(instructions, feePayer, signers[1] ?? feePayer) : []
   const amounts = new Map([
     ['native', lamports],
     [allGas, feeLamports],
     [gasOfTrades, feeLamports],
   ])
+  for (const { mint, amountRaw } of released) {
+    // What is wrapped in the same transaction is counted above.
+    const furtherRaw = mint === wrappedMint ? amountRaw - lamportsWrapped(instructions) : amountRaw
+    const key = `token ${mint}`
+    if (furtherRaw > 0n) amounts.set(key, (amounts.get(key) ?? 0n) + furtherRaw)
+  }
   return { amounts, ...(unreadable !== undefined && { unreadable }) }
 }
+
+const lamportsWrapped = (instructions: readonly Instruction[]): bigint =>
+  instructions.reduce((sum, each) => sum + (wrappedBy(each) ?? 0n), 0n)

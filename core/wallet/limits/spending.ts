@@ -32,7 +32,7 @@ export async function spendingOf(
     return { ...base, ...ofTransaction(draft.bytes, base.wallet, rules, options) }
   if (draft.scheme === 'ed25519' && rules.keys === 'ed25519') {
     const { solanaSpending } = await import('./solana-spending.ts')
-    const { unreadable, amounts } = solanaSpending(draft.bytes)
+    const { unreadable, amounts } = solanaSpending(draft.bytes, rules)
     return { ...base, amounts: new Map([...once(), ...amounts]), ...(unreadable !== undefined && { unreadable }) }
   }
   if (draft.scheme === 'permit2' && rules.keys === 'secp256k1') {

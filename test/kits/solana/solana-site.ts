@@ -31,7 +31,14 @@ export const signBy =
 export const signChecked =
   (wallet: KeyPairSigner, contracts: () => readonly string[]) =>
   async (request: Parameters<Sign>[0], newAccounts: readonly string[] = []): Promise<Uint8Array> => {
-    const rules = { keys: 'ed25519' as const, name: 'solana/local', feeCapRaw: 10n ** 9n, local: true, contracts: new Set(contracts()) }
+    const rules = {
+      keys: 'ed25519' as const,
+      name: 'solana/local',
+      feeCapRaw: 10n ** 9n,
+      local: true,
+      contracts: new Set(contracts()),
+      contained: new Set<string>(),
+    }
     checkMessage(request.signable.bytes, wallet.address, rules, newAccounts)
     return signBytes(wallet.keyPair.privateKey, request.signable.bytes)
   }

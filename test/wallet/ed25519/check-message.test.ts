@@ -23,14 +23,8 @@ import {
 } from '@solana-program/token'
 import { COMPUTE_BUDGET_PROGRAM_ADDRESS } from '@solana-program/compute-budget'
 import { expect } from 'chai'
-import {
-  checkMessage,
-  checkSolanaRequest,
-  memoProgram,
-  forbiddenPrograms,
-  tokenPrograms,
-  wrappedMint,
-} from '../../../core/wallet/policy-solana.ts'
+import { checkMessage, checkSolanaRequest, memoProgram, forbiddenPrograms, wrappedMint } from '../../../core/wallet/policy-solana.ts'
+import { tokenPrograms } from '../../../core/wallet/solana-contained.ts'
 import { wellKnownBase58 } from '../../../core/keys/curves.ts'
 import { Refusal } from '../../../core/wallet/policy.ts'
 import { exchange, feeCapLamports, limit, messageOf, mint, owner, price, solanaRules, stranger, trade, wallet } from './example-message.ts'

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { memoProgram, tokenPrograms } from '../../../core/wallet/policy-solana.ts'
+import { memoProgram } from '../../../core/wallet/policy-solana.ts'
+import { tokenPrograms } from '../../../core/wallet/solana-contained.ts'
 
 const factsOf = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../../fixtures/published/${name}.json`, import.meta.url), 'utf8')).facts
