@@ -120,6 +120,18 @@ export interface Chain<F extends Types = Types> extends Life {
 export interface AltchainVerbs<F extends Types = Types> {
   /** A plan that creates the wallet's associated account for a token, or the existing account. */
   createToken(owner: F['address'], token: Token, at: At): Promise<{ plan: Plan<F>; account: F['address'] } | { exists: F['address'] }>
+  /**
+   * A plan of a contained plugin as it is signed, where programs get the signature of whoever calls them: that of `delegate`, a new account, in the place
+   * of the wallet's. It may take what the plan needs, to the unit, and only within the same transaction. Absent: no plugin of the family is contained.
+   */
+  contain?(plan: Plan<F>, parties: { readonly wallet: F['address']; readonly delegate: F['address'] }, at: At): Promise<Plan<F>>
+  /** As `EvmVerbs.simulate`: what leaves the wallet and its token accounts, with the lamports of all of them as the native coin. */
+  simulate?(
+    steps: readonly F['intent'][],
+    wallet: F['address'],
+    what: { readonly tokens: readonly F['address'][] },
+    at: At,
+  ): Promise<SimulatedOutcome<F['address']> | 'unavailable'>
 }
 
 /** For EVM chains. */

@@ -97,9 +97,9 @@ export async function checkOutcome(
   const allowances = plan.needs.flatMap((need): Allowance[] => (need.is === 'balance' ? [] : [need]))
   // One token of a contract (EIP-721) is seen by its events only.
   const tokens = [...(bounds?.keys() ?? [])].filter((token) => token !== impl.nativeCurrency.address && impl.address(token) !== undefined)
-  const prepared = (await checked)?.prepared
+  const prepared = impl.evm && (await checked)?.prepared
   const fees = prepared && { fees: prepared.map((each) => each.fees) }
-  const outcome = await impl.evm?.simulate?.(plan.steps, wallet, { tokens, allowances, ...fees }, at)
+  const outcome = await (impl.evm ?? impl.altchain)?.simulate?.(plan.steps, wallet, { tokens, allowances, ...fees }, at)
   if (outcome === undefined) return undefined
   if (outcome === 'unavailable')
     throw new SluiceError(

@@ -23,7 +23,7 @@ export function requireSimulated({ plan }: Pick<PlannedRequest, 'plan'>, context
   const { network, venue, caller } = context
   if (venue.builtIn || !isHeld(context)) return
   const isOnRail = 'via' in plan
-  if (!isOnRail && network.impl.evm?.simulate) return
+  if (!isOnRail && (network.impl.evm ?? network.impl.altchain)?.simulate) return
   const what = isOnRail ? 'its signed actions cannot be simulated' : `nothing simulates transactions of ${network.chain}/${network.network}`
   throw new SluiceError(
     'UNSUPPORTED',

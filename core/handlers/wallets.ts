@@ -140,7 +140,7 @@ export const commitmentOf = ({ kind, reduces, commitment }: PlanRequest, bounds:
 export async function submit(planned: PlanRequest, context: ConnectorContext, bounds: OutcomeBounds): Promise<SubmitResult> {
   const { network, venue, services, signal } = context
   if (!venue.builtIn) refuseQuarantined(venue.connector, services.registry)
-  const asked = { ...planned, commitment: commitmentOf(planned, bounds) }
+  const asked = await contained({ ...planned, commitment: commitmentOf(planned, bounds) }, context)
   const request = venue.builtIn ? asked : limited(asked, context, bounds)
   requireSimulated(request, context)
   const { plan, address: wallet, precondition } = request
@@ -174,6 +174,16 @@ export async function submit(planned: PlanRequest, context: ConnectorContext, bo
 
 const journaledGains = (gains: ReadonlyMap<string, bigint>): Record<string, string> =>
   Object.fromEntries([...gains].flatMap(([token, raw]) => (raw === 0n ? [] : [[token, raw.toString()]])))
+
+/** On chains whose programs get the signature of their caller, a contained plugin's get that of a new account. */
+async function contained(request: SubmitRequest, { network, venue, services, signal }: ConnectorContext): Promise<SubmitRequest> {
+  const { plan, address: wallet, checkFromCache: _, ...others } = request
+  const { chain, network: name, impl } = network
+  if (venue.builtIn || venue.trusted || 'via' in plan || !impl.altchain?.contain) return request
+  const newAccounts = await services.transactions.newAccounts({ chain, network: name, address: wallet }, 1)
+  const [delegate = ''] = Object.keys(newAccounts)
+  return { ...others, address: wallet, plan: await impl.altchain.contain(plan, { wallet, delegate }, { signal }), newAccounts }
+}
 
 /** Limits the gas of a plan, and keeps what it may do to the wallet for when it is mined. An action on the exchange's own rail (`via`) costs none. */
 function limited(request: SubmitRequest, { network, venue }: ConnectorContext, bounds: OutcomeBounds): SubmitRequest {

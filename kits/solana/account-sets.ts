@@ -1,6 +1,6 @@
 // Accounts that belong together, each set of them as it is at one slot.
 import { SluiceError, type At, type Head } from '../../core/contracts/index.ts'
-import type { Rpc } from '../nodes/rpc.ts'
+import type { ReadRpc } from '../nodes/rpc.ts'
 import { accountsCalls, maxPerCall, readAccounts, requireSlot } from './accounts.ts'
 import { confirmed } from './rpc.ts'
 import type { SolanaAccount, SolanaReader } from './types.ts'
@@ -20,7 +20,7 @@ interface Pack {
 }
 
 export const createSetReader =
-  (rpc: Rpc): SolanaReader['sets'] =>
+  (rpc: ReadRpc): SolanaReader['sets'] =>
   async (sets, at, after) => {
     const first = await readSets(rpc, sets, at, after)
     // The node takes fewer accounts at once, and went on between two calls.
@@ -36,7 +36,7 @@ export const createSetReader =
     return { head: { number }, sets: whole.map((each) => each?.accounts ?? []) }
   }
 
-async function readSets(rpc: Rpc, sets: readonly AccountSet[], at: At, after?: Pick<Head, 'number'>): Promise<readonly ReadSet[]> {
+async function readSets(rpc: ReadRpc, sets: readonly AccountSet[], at: At, after?: Pick<Head, 'number'>): Promise<readonly ReadSet[]> {
   if (sets.length === 0) return []
   const packs = packed(sets)
   const calls = packs.map(({ addresses }) => accountsCalls([...addresses], confirmed))

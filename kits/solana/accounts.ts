@@ -1,6 +1,6 @@
 import { SluiceError, type At, type Head } from '../../core/contracts/index.ts'
 import { type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
-import { invalidAnswer, resultOf, ask, type Rpc } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf, ask, type ReadRpc, type Rpc } from '../nodes/rpc.ts'
 import { contextSlotOf, integerOf, slotsOf, valueOf, confirmed } from './rpc.ts'
 import type { SolanaAccount } from './types.ts'
 import { isObject } from '../../core/base/json.ts'
@@ -27,7 +27,7 @@ export function accountsCalls(addresses: readonly string[], options: { commitmen
 }
 
 /** Reads the answers to all of those calls. */
-export function readAccounts(rpc: Rpc, answers: readonly (RpcAnswer | undefined)[]): Accounts {
+export function readAccounts(rpc: ReadRpc, answers: readonly (RpcAnswer | undefined)[]): Accounts {
   const parts = answers.map((answer) => {
     const result = resultOf(rpc, 'getMultipleAccounts', answer)
     const [slots, values] = [slotsOf(result), valueOf(result)]

@@ -4,7 +4,9 @@ import { createHeadFeed } from '../nodes/head-feed.ts'
 import { createRpc } from '../nodes/rpc.ts'
 import { defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
 import { readHead } from './accounts.ts'
+import { createContain } from './contain.ts'
 import { createReader } from './reader.ts'
+import { createSimulation } from './simulate.ts'
 import { gasOf, priceFees, computeUnitsFor } from './fees.ts'
 import { createRecentFees } from './recent-fees.ts'
 import {
@@ -22,7 +24,8 @@ import { createTokenAccounts, createAssociatedAddresses, readBalances, readToken
 import { createImages } from './images.ts'
 import { movedIn } from './movements.ts'
 import { decodeLogs, findTransaction } from './transactions.ts'
-import { canonicalAddress, isTransactionSignature, nativeAddress, type Solana, solana } from './types.ts'
+import { solana } from './family.ts'
+import { canonicalAddress, isTransactionSignature, nativeAddress, type Solana } from './types.ts'
 
 /** The longest pause before bytes are sent again. Nothing is signed again at a higher fee. */
 const maxResendSeconds = 3
@@ -48,13 +51,14 @@ export function solanaChain(
   const unbounded = { signal: new AbortController().signal }
   const pollingMs = (config.pollingSeconds ?? defaultPollingSeconds) * 1000
   const heads = createHeadFeed({ poll: () => readHead(rpc, unbounded), behind: (number) => rpc.behind(number), pollingMs, log })
+  const reader = createReader(rpc, nativeCurrency)
   const token: Chain<Solana>['token'] = (address, at) => readToken(rpc, address, at)
 
   return {
     chainId,
     nativeCurrency,
     coinAddresses: [nativeAddress],
-    reader: createReader(rpc, nativeCurrency),
+    reader,
     rail: solanaRail({
       rpc,
       network: name,
@@ -96,7 +100,7 @@ export function solanaChain(
     decode: decodeLogs,
     find: (id, at) => findTransaction(rpc, id, at),
     movements: movedIn,
-    altchain: { createToken: createTokenAccounts(rpc, associated) },
+    altchain: { createToken: createTokenAccounts(rpc, associated), contain: createContain(reader), simulate: createSimulation(rpc) },
     async start(signal) {
       await abortable(readHead(rpc, { signal }), signal)
     },

@@ -1,6 +1,6 @@
 import type { At, Chain, Head, HeadChanges, Interest } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
-import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf, type ReadRpc } from '../nodes/rpc.ts'
 import { accountsCalls, requireSlot } from './accounts.ts'
 import { confirmed, integerOf, slotsOf, valueOf } from './rpc.ts'
 import type { Solana, SolanaImage, SolanaImageData } from './types.ts'
@@ -10,7 +10,7 @@ import type { Solana, SolanaImage, SolanaImageData } from './types.ts'
  * before. The time is that of the slot that was asked for: the read slot is not older.
  */
 export const createImages =
-  (rpc: Rpc): NonNullable<Chain<Solana>['changes']> =>
+  (rpc: ReadRpc): NonNullable<Chain<Solana>['changes']> =>
   async (_after: Head, to: Head, { follow }: Interest, at: At): Promise<readonly HeadChanges<Solana>[]> => {
     const addresses = [...new Set(follow)]
     if (addresses.length === 0) return [{ head: to, changes: [] }]
@@ -32,7 +32,7 @@ export const createImages =
   }
 
 /** As the node writes it: most images are of accounts that have not changed, and are compared and never decoded. */
-function readImage(value: unknown, rpc: Rpc): SolanaImageData | null {
+function readImage(value: unknown, rpc: ReadRpc): SolanaImageData | null {
   if (value === null) return null
   const { owner, lamports, data } = isObject(value) ? value : {}
   const lamportsRaw = integerOf(lamports)

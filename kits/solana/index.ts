@@ -15,7 +15,7 @@ export { readLookupTable } from './lookup-tables.ts'
 export { associatedAddress } from './tokens.ts'
 export { heldIn, readMint, tokenProgram } from './tokens.ts'
 export type { Mint } from './tokens.ts'
-export { solana } from './types.ts'
+export { solana } from './family.ts'
 export type {
   Solana,
   SolanaAccount,

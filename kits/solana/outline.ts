@@ -1,20 +1,20 @@
 // What the instructions of a step do by themselves, whatever the plan says of it.
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
-import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import { APPROVE_CHECKED_DISCRIMINATOR, ASSOCIATED_TOKEN_PROGRAM_ADDRESS, REVOKE_DISCRIMINATOR } from '@solana-program/token'
 import type { Outline } from '../../core/contracts/index.ts'
 import { tokenAccountOf } from './addresses.ts'
 import { memoProgram } from './lookup-tables.ts'
 import { wrappedMint } from './swap-accounts.ts'
-import { tokenProgram } from './tokens.ts'
+import { tokenProgram, tokenPrograms } from './tokens.ts'
 import type { SolanaInstruction, SolanaIntent } from './types.ts'
 
 /**
- * For the check of a plan: the programs that it calls, without the instructions that wrap SOL and make accounts for the wallet itself. These the
- * signer reads one by one, and no connector declares their programs.
+ * For the check of a plan: the programs that it calls, without the instructions that wrap SOL, make accounts for the wallet itself, and let a new
+ * account of it take an amount. These the signer reads one by one, and no connector declares their programs.
  */
 export function outlineOf(step: SolanaIntent): Outline {
-  const { payer, instructions } = step
-  const called = instructions.filter((each) => !isOfOwnAccounts(each, payer))
+  const { payer, instructions, signers = [] } = step
+  const called = instructions.filter((each) => !isOfOwnAccounts(each, payer) && !isOfDelegation(each, payer, signers))
   return { contracts: called.map(({ program }) => program), valueRaw: lamportsOf(step).valueRaw }
 }
 
@@ -47,7 +47,8 @@ function movedBy({ program, data }: SolanaInstruction): readonly [kind: number |
 /** Of the Token program: CloseAccount and SyncNative. */
 const ofWrapped: readonly string[] = [9, 17].map((kind) => Buffer.of(kind).toString('base64'))
 
-function isOfOwnAccounts(instruction: SolanaInstruction, wallet: string): boolean {
+/** Whether an instruction wraps SOL for the wallet, unwraps it, or makes an account of the wallet. */
+export function isOfOwnAccounts(instruction: SolanaInstruction, wallet: string): boolean {
   const { program, accounts, data } = instruction
   switch (program) {
     case ASSOCIATED_TOKEN_PROGRAM_ADDRESS:
@@ -60,4 +61,12 @@ function isOfOwnAccounts(instruction: SolanaInstruction, wallet: string): boolea
     default:
       return false
   }
+}
+
+/** Whether an instruction is one of those that stand around a contained plugin's: what a new account may take, and that it may not any more. */
+function isOfDelegation({ program, accounts, data }: SolanaInstruction, wallet: string, signers: readonly string[]): boolean {
+  if (!tokenPrograms.includes(program)) return false
+  const [kind] = Buffer.from(data, 'base64')
+  if (kind === REVOKE_DISCRIMINATOR) return accounts.length === 2 && accounts[1]?.address === wallet
+  return kind === APPROVE_CHECKED_DISCRIMINATOR && signers.includes(accounts[2]?.address ?? '') && accounts[3]?.address === wallet
 }

@@ -1,11 +1,29 @@
-import type { Token } from '../../core/contracts/index.ts'
-import type { Rpc } from '../nodes/rpc.ts'
+import { SluiceError, type Token } from '../../core/contracts/index.ts'
+import type { ReadRpc, Rpc } from '../nodes/rpc.ts'
 import { createSetReader } from './account-sets.ts'
 import { accountsCalls, readAccounts, requireSlot } from './accounts.ts'
 import { confirmed } from './rpc.ts'
-import type { SolanaReader } from './types.ts'
+import { createImages } from './images.ts'
+import { canonicalAddress, type SolanaReader } from './types.ts'
 
-export function createReader(rpc: Rpc, nativeCurrency: Token): SolanaReader {
+/** With connections of their own for strangers. */
+export const createReader = (rpc: Rpc, nativeCurrency: Token): SolanaReader => ({
+  ...readBy(rpc, nativeCurrency),
+  isolated(take) {
+    const own = rpc.isolated(take)
+    const changes = createImages(own)
+    return {
+      reader: readBy(own, nativeCurrency),
+      async changes(after, to, interest, at) {
+        if (interest.follow.every((each) => canonicalAddress(each) === each)) return changes(after, to, interest, at)
+        throw new SluiceError('UNSUPPORTED', 'A plugin follows accounts by their addresses.')
+      },
+      close: () => own.close(),
+    }
+  },
+})
+
+function readBy(rpc: ReadRpc, nativeCurrency: Token): SolanaReader {
   return {
     nativeCurrency,
     async accounts(addresses, at, after) {

@@ -1,6 +1,6 @@
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
 import { isAddress, isSignature, AccountRole, address, type Instruction } from '@solana/kit'
-import type { AccountImage, At, Family, Head, Json, Token } from '../../core/contracts/index.ts'
+import type { AccountImage, At, Head, IsolatedReading, Json, Token } from '../../core/contracts/index.ts'
 
 export type SolanaAccountUse = { readonly address: string; readonly writable: boolean; readonly signer: boolean }
 
@@ -52,8 +52,6 @@ export type SolanaImage = AccountImage<SolanaImageData>
 
 export type Solana = { address: string; intent: SolanaIntent; receipt: SolanaReceipt; change: SolanaImage; reader: SolanaReader }
 
-export const solana: Family<Solana> = { name: 'solana', keys: 'ed25519' }
-
 export interface SolanaAccount {
   lamportsRaw: bigint
   /** The program that owns it. */
@@ -86,6 +84,8 @@ export interface SolanaReader {
   ): Promise<{ head: Pick<Head, 'number'>; sets: readonly (readonly (SolanaAccount | undefined)[])[] }>
   /** An account with so many bytes of its data, or fewer: for one that a caller names, which may have ten megabytes. Undefined where there is none. */
   start(address: string, length: number, at: At): Promise<SolanaAccount | undefined>
+  /** What strangers' questions are read by: connections of its own, whose failures are kept with no node. Absent: this reader. */
+  isolated?(take: (calls: number) => void): IsolatedReading<SolanaReader>
 }
 
 /**

@@ -193,6 +193,8 @@ const altchainContract: Contract<AltchainVerbs> = {
   createToken: answers(
     either(object<{ exists: string }>({ exists: text() }), object<{ plan: Plan; account: string }>({ plan: planSchema, account: text() })),
   ),
+  contain: answers(planSchema),
+  simulate: answers(outcomeSchema),
 }
 
 export const chainContract: Contract<Chain> = {

@@ -1,12 +1,14 @@
 import { generateKeyPairSigner, type Address, type KeyPairSigner } from '@solana/kit'
 import { getTokenDecoder } from '@solana-program/token'
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Answer, Client } from '../../../testkit/client.ts'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { curves } from '../../../core/keys/curves.ts'
+import { writeLock } from '../../../core/config/lock.ts'
+import { readPluginFiles } from '../../../core/plugins/index.ts'
 import { saveKey } from '../../../core/keys/keystore.ts'
 import { clientOf, sign } from '../../../tools/solana-node/test/site.ts'
 import { wrappedSol, type Mint } from '../../../tools/solana-node/mints.ts'
@@ -50,11 +52,14 @@ export interface AmmSite {
   stop(): Promise<void>
 }
 
-/** With `exchanges` also those of others, whose programs have to be there. */
-export async function startAmmSite({
-  exchanges = [],
-  ...options
-}: Partial<SolanaOptions> & { exchanges?: readonly string[] } = {}): Promise<AmmSite> {
+export interface AmmSiteOptions extends Partial<SolanaOptions> {
+  /** Also the exchanges of others, whose programs have to be there. */
+  readonly exchanges?: readonly string[]
+  /** The exchange is a plugin of a third party that is contained, `strangeswap`; what is changed in its files. */
+  readonly contained?: (content: string, file: string) => string
+}
+
+export async function startAmmSite({ contained, exchanges = [], ...options }: AmmSiteOptions = {}): Promise<AmmSite> {
   const solana = await startSolana({ slotMs: 'by hand', ...options })
   if (exchanges.length > 0) await seedExchanges(solana)
   const { BASE: base, USDC: quote } = solana.mints
@@ -81,12 +86,8 @@ export async function startAmmSite({
   solana.blocks(1)
   const proxy = await startFaultyProxy()
   proxy.target = solana.url
-  const server = await startIn(
-    home,
-    `http://127.0.0.1:${proxy.port}`,
-    exchanges.length > 0 ? [base, quote, solana.mints.FEES, wrappedSol] : [base, quote],
-    exchanges,
-  )
+  const mints = exchanges.length > 0 ? [base, quote, solana.mints.FEES, wrappedSol] : [base, quote]
+  const server = await startIn(home, `http://127.0.0.1:${proxy.port}`, mints, { contained, exchanges })
   const { client } = server
   async function priceAtTip(fields: object = {}): Promise<Answer['body']> {
     let body: Answer['body']
@@ -137,22 +138,57 @@ export async function startAmmSite({
   }
 }
 
-async function startIn(home: string, rpcUrl: string, mints: readonly Mint[], exchanges: readonly string[]): Promise<TestServer> {
+async function startIn(
+  home: string,
+  rpcUrl: string,
+  mints: readonly Mint[],
+  { contained, exchanges = [] }: Pick<AmmSiteOptions, 'contained' | 'exchanges'>,
+): Promise<TestServer> {
   const passphraseFile = path.join(home, 'passphrase')
   await writeFile(passphraseFile, passphrase, { mode: 0o600 })
   const tokens = mints.map(({ address, symbol, decimals }) => ({ chainId: 104, address, symbol, name: symbol, decimals }))
-  return startServer({
+  const exchange = contained ? await strangeExchange(home, contained) : folder('plugins/poolswap')
+  const options = {
     env: { SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
     settings: {
       'devnet.enabled': false,
       'data.dir': path.join(home, 'data'),
-      'plugins.folders': ['solana', 'poolswap', ...exchanges].map((name) => folder(`plugins/${name}`)),
+      'plugins.folders': [folder('plugins/solana'), exchange, ...exchanges.map((name) => folder(`plugins/${name}`))],
     },
+    ...(contained && { trusted: [] }),
     conf: {
       'chains/solana.yml': { local: { enabled: true, required: true, rpcUrls: [rpcUrl], pollingSeconds: 0.05 } },
       'tokens/solana/local.json': JSON.stringify({ name: 'Test tokens', tokens }),
     },
+  }
+  return startServer(options, contained && home)
+}
+
+/** Copies the exchange as a plugin of somebody else, and allows it as one that is contained. */
+async function strangeExchange(home: string, changed: (content: string, file: string) => string): Promise<string> {
+  const name = 'strangeswap'
+  const own = path.join(home, name)
+  await mkdir(own)
+  const files = await readdir(folder('plugins/poolswap'))
+  for (const file of files) {
+    const content = await readFile(path.join(folder('plugins/poolswap'), file), 'utf8')
+    const renamed = content.replace("name: 'poolswap',", `name: '${name}', version: '0.1.0',`)
+    await writeFile(path.join(own, file), changed(renamed, file))
+  }
+  const contracts = { programAddress: 'EPz1k5mNi3QYo9JFg8C7ccTCxoU7UeVLxw9Dr4LEMQJj' }
+  const confDir = path.join(home, 'conf')
+  await mkdir(confDir)
+  await writeLock(confDir, {
+    [name]: {
+      sha256: readPluginFiles(own).sha256,
+      tier: 'contained',
+      kind: 'connector',
+      networks: { 'solana/local': { contracts, spenders: [] } },
+      signs: [],
+      hosts: [],
+    },
   })
+  return own
 }
 
 const wordAt = (bytes: Uint8Array, at: number) => Buffer.concat([bytes, new Uint8Array(16)]).readBigUInt64LE(at)
