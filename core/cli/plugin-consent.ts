@@ -75,11 +75,11 @@ const about: Readonly<Record<Tier, string>> = {
   contained:
     'An allowed plugin may have the wallets call the contracts that it names, and tokens approved to its spenders. What its trades do to a wallet\n' +
     'is simulated before they are signed; bots give a limitPrice, unless a built-in connector has the same pair at nearly the same price. It runs in a\n' +
-    'process of its own, which sees no file and no network. What cannot run so (chains, exchanges of signed actions, connectors on Solana) has to be\n' +
-    'trusted instead.',
+    'process of its own, which sees no file and no network. On Solana its programs get no signature of a wallet: they are called by a new account, which\n' +
+    'may take what the trade needs. What cannot run so (chains, exchanges of signed actions) has to be trusted instead.',
   trusted:
-    'A trusted plugin runs in the server: it reads what the server reads, the keystore among it, and can change what others do. Chains,\n' +
-    'exchanges of signed actions and connectors on Solana run in no other way. Trust what you have read, or whose authors you would give your server to.',
+    'A trusted plugin runs in the server: it reads what the server reads, the keystore among it, and can change what others do. Chains\n' +
+    'and exchanges of signed actions run in no other way. Trust what you have read, or whose authors you would give your server to.',
   data:
     'It is data alone: nothing of it is run. A kit of this release reads it. It may have the wallets call the contracts that it names, and tokens approved\n' +
     'to its spenders, in exact amounts. What its trades do to a wallet is simulated before they are signed; bots give a limitPrice, unless a built-in\n' +

@@ -124,14 +124,25 @@ export interface AltchainVerbs<F extends Types = Types> {
    * A plan of a contained plugin as it is signed, where programs get the signature of whoever calls them: that of `delegate`, a new account, in the place
    * of the wallet's. It may take what the plan needs, to the unit, and only within the same transaction. Absent: no plugin of the family is contained.
    */
-  contain?(plan: Plan<F>, parties: { readonly wallet: F['address']; readonly delegate: F['address'] }, at: At): Promise<Plan<F>>
+  contain?(plan: Plan<F>, parties: ContainedParties<F['address']>, at: At): Promise<Plan<F>>
   /** As `EvmVerbs.simulate`: what leaves the wallet and its token accounts, with the lamports of all of them as the native coin. */
   simulate?(
     steps: readonly F['intent'][],
     wallet: F['address'],
-    what: { readonly tokens: readonly F['address'][] },
+    what: SimulatedTokens<F['address']>,
     at: At,
   ): Promise<SimulatedOutcome<F['address']> | 'unavailable'>
+}
+
+/** The wallet, and the new account that signs in its place. */
+export interface ContainedParties<A = string> {
+  readonly wallet: A
+  readonly delegate: A
+}
+
+/** Those that are told apart from the native coin, though they are it in another form. */
+export interface SimulatedTokens<A = string> {
+  readonly tokens: readonly A[]
 }
 
 /** For EVM chains. */

@@ -54,7 +54,7 @@ function writtenBy({ instructions }: SolanaIntent, wallet: string): readonly str
   return [...new Set([wallet, ...used])]
 }
 
-interface Observed {
+interface Observation {
   readonly wallet: string
   readonly before: Accounts
   readonly after: Accounts
@@ -67,7 +67,7 @@ interface Observed {
  * SOL is what the wallet and its token accounts have of lamports together, wrapped SOL and rent with them, so that only what leaves them counts. Where a
  * request is about the wrapped token, that is told apart.
  */
-function outcomeOf({ wallet, before, after, feeRaw, tokens, step }: Observed): Outcome {
+function outcomeOf({ wallet, before, after, feeRaw, tokens, step }: Observation): Outcome {
   const gains = new Map<string, bigint>([[nativeAddress, feeRaw]])
   const grants: Grant[] = []
   const add = (token: string, raw: bigint) => void gains.set(token, (gains.get(token) ?? 0n) + raw)

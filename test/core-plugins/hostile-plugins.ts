@@ -173,26 +173,12 @@ export const refusedInHosts: Readonly<Record<string, RefusedFixture>> = {
     step: 'consent',
     reason: /has to be trusted: an exchange of signed actions decides/,
   },
-  'program-of-solana': {
-    what: 'has the wallet call a program of Solana',
-    family: 'solana',
-    on: ['solana', 'mainnet'],
-    step: 'consent',
-    reason: /has to be trusted: connectors of the family solana .* no allowance bounds/,
-  },
   'family-of-its-own': {
     what: 'brings a family of chains of its own',
     family: `{ ...solana, name: 'mine' }`,
     on: ['solana', 'mainnet'],
     step: 'consent',
     reason: /has to be trusted: connectors of the family mine /,
-  },
-  'family-that-lies': {
-    what: 'says of the family of Solana that it is read from another process',
-    family: `{ ...solana, remote: evm.remote }`,
-    on: ['solana', 'mainnet'],
-    step: 'consent',
-    reason: /has to be trusted: connectors of the family solana .* no allowance bounds/,
   },
   'schema-of-megabytes': {
     what: 'has a schema of many megabytes',
@@ -368,6 +354,16 @@ globalThis.process = null`,
 
 /** Those that are loaded, since what they have is not looked at. */
 export const harmlessFixtures: Readonly<Record<string, Fixture>> = {
+  'program-of-solana': {
+    what: 'names a program of Solana, which gets no signature of a wallet',
+    family: 'solana',
+    on: ['solana', 'mainnet'],
+  },
+  'family-that-lies': {
+    what: 'reads Solana as if it were another family: the server answers what it asks by the chain itself',
+    family: `{ ...solana, remote: evm.remote }`,
+    on: ['solana', 'mainnet'],
+  },
   'schema-with-code': {
     what: 'has functions among the keywords and formats of its schema',
     schema: `{ type: 'object', properties: { ttl: { format: () => process.exit(5), validate: () => process.exit(5), compile: () => process.exit(5) } } }`,
