@@ -316,7 +316,7 @@ async function checkRequest(request: SignRequest, { curve, address }: SigningWal
   if (curve === 'secp256k1' && network.keys === 'secp256k1') return checkEvmRequest(request, network)
   if (curve === 'ed25519' && network.keys === 'ed25519') {
     const { checkSolanaRequest } = await import('./policy-solana.ts')
-    return checkSolanaRequest(request, address, network, newAccounts)
+    return checkSolanaRequest(request, address, network, newAccounts, tries)
   }
   throw new Refusal(`the key of ${address} is one of ${curve}, and ${name} takes keys of ${network.keys}`)
 }

@@ -11,10 +11,10 @@ import {
 } from '@solana-program/token'
 import { getTransferSolInstruction, SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
 import { expect } from 'chai'
-import { curves } from '../../../core/keys/curves.ts'
+import { curves, wellKnownBase58 } from '../../../core/keys/curves.ts'
 import { spendingOf } from '../../../core/wallet/limits/spending.ts'
 import { Refusal, type SolanaRules } from '../../../core/wallet/policy.ts'
-import { checkMessage, forbiddenPrograms, wrappedMint } from '../../../core/wallet/policy-solana.ts'
+import { checkMessage, checkSolanaRequest, forbiddenPrograms, wrappedMint } from '../../../core/wallet/policy-solana.ts'
 import { tokenPrograms } from '../../../core/wallet/solana-contained.ts'
 import { exchange, limit, messageOf, mint, owner, solanaRules, stranger, wallet } from './example-message.ts'
 
@@ -119,6 +119,21 @@ describe('what the signer signs for programs of contained plugins', () => {
         /whoever declares it/,
       )
     })
+
+  it('signs for one that nobody has allowed, where a server only tries, with a key that everybody has and on a local network', () => {
+    const [known = ''] = wellKnownBase58
+    const plain: Instruction = { programAddress: strange, accounts: [{ address: delegate, role: AccountRole.READONLY_SIGNER }] }
+    const signs = (instruction: Instruction, { local = true, tries = true } = {}) => {
+      const bytes = messageOf([instruction], { feePayer: address(known) })
+      const request = { chain: 'solana', network: 'local', address: known, draft: { scheme: 'ed25519' as const, bytes } }
+      return checkSolanaRequest(request, known, { ...solanaRules(), local }, [delegate], tries)
+    }
+    expect(signs(plain)).to.be.instanceOf(Uint8Array)
+    expect(() => signs(plain, { tries: false })).to.throw(Refusal, /no connector declares/)
+    expect(() => signs(plain, { local: false })).to.throw(Refusal, /everybody has the key/)
+    const greedy = { ...plain, accounts: [...(plain.accounts ?? []), { address: address(known), role: AccountRole.WRITABLE_SIGNER }] }
+    expect(() => signs(greedy)).to.throw(Refusal, /would get the signature of the wallet/)
+  })
 
   it('counts what is released for limits of the wallet, and what is wrapped once', async () => {
     const of = (...instructions: readonly Instruction[]) =>
