@@ -101,6 +101,17 @@ export const abs = (value: bigint) => (value < 0n ? -value : value)
 export const divideRaw = (numerator: bigint, denominator: bigint, rounding: Rounding): bigint =>
   rounding === 'up' ? (numerator + denominator - 1n) / denominator : numerator / denominator
 
+/** Of an integer of 0 or more, as an integer: Newton's method from above. */
+export function squareRoot(value: bigint, rounding: Rounding): bigint {
+  let root = value < 2n ? value : 1n << BigInt((value.toString(2).length + 1) >> 1)
+  for (let next = root; next > 0n;) {
+    next = (root + value / root) >> 1n
+    if (next >= root) break
+    root = next
+  }
+  return rounding === 'up' && root * root < value ? root + 1n : root
+}
+
 /** Both as integers of the same scale. */
 export function toCommonScale(a: string, b: string): { aRaw: bigint; bRaw: bigint; scale: number } {
   const [left, right] = [parseDecimal(a), parseDecimal(b)]

@@ -1,6 +1,6 @@
 // Pools as people look at them: price, fee, what they hold, and how much can be traded before the price is worse by so much.
 import type { At, PoolDepth, PoolsChoice, PoolView } from '../../core/contracts/index.ts'
-import { parseDecimal, rescale } from '../../core/base/decimal.ts'
+import { parseDecimal, rescale, squareRoot } from '../../core/base/decimal.ts'
 import { DeepestPools } from '../../core/base/deepest-pools.ts'
 import { inTurns } from '../../core/base/fair-turns.ts'
 import type { KnownPool, Passage, Pool, PoolMath } from './protocol.ts'
@@ -157,16 +157,5 @@ function guessOf(protocol: PoolMath, pool: Pool, passage: Passage): bigint {
   if ('reserveInRaw' in held) return held.reserveInRaw / 256n
   // A reserve that has this liquidity at the price.
   const { numerator, denominator } = protocol.spot(pool, passage)
-  return numerator > 0n ? squareRoot((held.liquidityRaw * held.liquidityRaw * denominator) / numerator) / 256n : 0n
-}
-
-/** Rounded down. */
-function squareRoot(value: bigint): bigint {
-  if (value < 2n) return value
-  let root = 1n << BigInt((value.toString(2).length + 1) >> 1)
-  for (;;) {
-    const next = (root + value / root) >> 1n
-    if (next >= root) return root
-    root = next
-  }
+  return numerator > 0n ? squareRoot((held.liquidityRaw * held.liquidityRaw * denominator) / numerator, 'down') / 256n : 0n
 }

@@ -16,6 +16,7 @@ import {
   normalize,
   priceOf,
   rescale,
+  squareRoot,
   subtract,
   sum,
   toFraction,
@@ -208,5 +209,19 @@ describe('decimals', () => {
         else expect(raw < 0n ? back >= raw : back <= raw).to.equal(true)
       }),
     )
+  })
+})
+
+describe('squareRoot', () => {
+  it('is the greatest integer whose square is not above, or the least whose square is not below', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 520n }), (value) => {
+        const root = squareRoot(value, 'down')
+        expect(root * root <= value && (root + 1n) ** 2n > value).to.equal(true)
+        expect(squareRoot(root * root, 'up')).to.equal(root)
+        expect(squareRoot(root * root + 1n, 'up')).to.equal(root + 1n)
+      }),
+    )
+    for (const small of [0n, 1n]) expect(squareRoot(small, 'up')).to.equal(small)
   })
 })

@@ -18,6 +18,7 @@ import type { Router } from '../protocol.ts'
 import { requireWorth } from '../shares.ts'
 import { loanOf, maxReserveRaw, pairAddress, type Deployment, type Fee } from './pools.ts'
 import { planAdd, planRemove, sharesFill } from './share-plans.ts'
+import { squareRoot } from '../../../core/base/decimal.ts'
 
 /** The pair itself is the token of its shares: UniswapV2ERC20. */
 const shareDecimals = 18
@@ -148,20 +149,9 @@ interface Growth {
 
 /** What the next change of liquidity creates for the protocol: UniswapV2Pair, `_mintFee`. PancakeSwap's has the same form. */
 export function protocolSharesRaw({ reserve0Raw, reserve1Raw, kLast, supplyRaw }: Growth, [share, whole]: Fee): bigint {
-  const [root, rootLast] = [squareRoot(reserve0Raw * reserve1Raw), squareRoot(kLast)]
+  const [root, rootLast] = [squareRoot(reserve0Raw * reserve1Raw, 'down'), squareRoot(kLast, 'down')]
   if (kLast === 0n || root <= rootLast) return 0n
   return (supplyRaw * (root - rootLast) * share) / (root * (whole - share) + rootLast * share)
-}
-
-/** Rounded down. */
-export function squareRoot(value: bigint): bigint {
-  if (value < 2n) return value
-  let root = 1n << BigInt(Math.ceil(value.toString(2).length / 2))
-  for (;;) {
-    const next = (root + value / root) / 2n
-    if (next >= root) return root
-    root = next
-  }
 }
 
 /** UniswapV2Pair, `burn`: by what the pair holds, not by its reserves. */
@@ -197,7 +187,7 @@ export function deposit(pool: SharesPool, most: Offer, ofCoin = -1): SharesDepos
 /** UniswapV2Pair, `mint`. A pair that holds less than its reserves gives less, or nothing. */
 function sharesFor(added0: bigint, added1: bigint, pool: SharesPool, totalSharesRaw: bigint): bigint {
   if (added0 <= 0n || added1 <= 0n) return 0n
-  if (totalSharesRaw === 0n) return positive(squareRoot(added0 * added1) - minimumSharesRaw)
+  if (totalSharesRaw === 0n) return positive(squareRoot(added0 * added1, 'down') - minimumSharesRaw)
   const { reserve0Raw, reserve1Raw } = reservesOf(pool)
   if (reserve0Raw === 0n || reserve1Raw === 0n) return 0n
   return lesser((added0 * totalSharesRaw) / reserve0Raw, (added1 * totalSharesRaw) / reserve1Raw)

@@ -1,5 +1,6 @@
 import type { PriceRange, RangePool, RangePosition, RangePrice, SlippageFraction } from '../../../core/contracts/index.ts'
 import { divRoundingUp, getSqrtRatioAtTick, getTickAtSqrtRatio, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick, Q192 } from './math.ts'
+import { squareRoot } from '../../../core/base/decimal.ts'
 
 /** A pool whose price is one of ticks. */
 export type TickPool = RangePool & { tickSpacing: number; tick: number; sqrtPriceX96: bigint }
@@ -30,8 +31,8 @@ export interface PriceSpan {
 export function spanAround(sqrtPriceX96: bigint, { numerator, denominator }: SlippageFraction): PriceSpan {
   const square = sqrtPriceX96 * sqrtPriceX96
   const moved = denominator + numerator
-  const high = squareRootDown((square * moved) / denominator)
-  const low = squareRootUp(divRoundingUp(square * denominator, moved))
+  const high = squareRoot((square * moved) / denominator, 'down')
+  const low = squareRoot(divRoundingUp(square * denominator, moved), 'up')
   return { low: low < minSqrtRatioX96 ? minSqrtRatioX96 : low, high: high < maxSqrtRatioX96 ? high : maxSqrtRatioX96 - 1n }
 }
 
@@ -54,13 +55,13 @@ export function rangeOf(tickLower: number, tickUpper: number): TickRange {
 
 // Comparing square roots gives the same ticks as comparing prices, because the roots on both sides are integers.
 function tickAtOrBelow({ numerator, denominator }: RangePrice): number | undefined {
-  const root = squareRootDown((numerator * Q192) / denominator)
+  const root = squareRoot((numerator * Q192) / denominator, 'down')
   if (root < minSqrtRatioX96) return undefined
   return root >= maxSqrtRatioX96 ? maxTick : getTickAtSqrtRatio(root)
 }
 
 function tickAtOrAbove({ numerator, denominator }: RangePrice): number | undefined {
-  const root = squareRootUp(divRoundingUp(numerator * Q192, denominator))
+  const root = squareRoot(divRoundingUp(numerator * Q192, denominator), 'up')
   if (root > maxSqrtRatioX96) return undefined
   return root <= minSqrtRatioX96 ? minTick : getTickAtSqrtRatio(root - 1n) + 1
 }
@@ -68,21 +69,4 @@ function tickAtOrAbove({ numerator, denominator }: RangePrice): number | undefin
 /** How far a tick is above the usable tick below it. */
 function overUsable(tick: number, tickSpacing: number): number {
   return ((tick % tickSpacing) + tickSpacing) % tickSpacing
-}
-
-/** The greatest integer whose square is not above the value: Newton's method from above. */
-export function squareRootDown(value: bigint): bigint {
-  if (value < 2n) return value
-  let root = 1n << BigInt((value.toString(2).length + 1) >> 1)
-  for (;;) {
-    const next = (root + value / root) >> 1n
-    if (next >= root) return root
-    root = next
-  }
-}
-
-/** The least integer whose square is not below the value. */
-export function squareRootUp(value: bigint): bigint {
-  const root = squareRootDown(value)
-  return root * root === value ? root : root + 1n
 }

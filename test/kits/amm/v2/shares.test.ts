@@ -3,7 +3,7 @@ import { id } from 'ethers'
 import * as fc from 'fast-check'
 import type { SharesPool } from '../../../../core/contracts/index.ts'
 import { v2Protocol } from '../../../../kits/amm/v2/pools.ts'
-import { deposit, protocolSharesRaw, returned, squareRoot } from '../../../../kits/amm/v2/shares.ts'
+import { deposit, protocolSharesRaw, returned } from '../../../../kits/amm/v2/shares.ts'
 
 /** Near to one another: else deposits are more than a pool can hold. */
 const reserve = fc.bigInt(2n ** 60n, 2n ** 70n)
@@ -110,14 +110,5 @@ describe('shares of a constant-product pool', () => {
       memory?.poolsOf({ address: '0xAa', topics: [id(event)], data: '0x', transactionHash: '', blockNumber: 1 })
     expect(poolsOf('Sync(uint112,uint112)')).to.deep.equal(['0xaa'])
     expect(poolsOf('Transfer(address,address,uint256)')).to.deep.equal([])
-  })
-
-  it('come from whole square roots, rounded down', () => {
-    fc.assert(
-      fc.property(fc.bigInt(0n, 2n ** 224n), (value) => {
-        const root = squareRoot(value)
-        return root * root <= value && (root + 1n) * (root + 1n) > value
-      }),
-    )
   })
 })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { getSqrtRatioAtTick, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick } from '../../../../../kits/amm/v3/math.ts'
-import { priceAtTick, priceOf, spanAround, rangeAround, squareRootDown, squareRootUp } from '../../../../../kits/amm/v3/range-prices.ts'
+import { priceAtTick, priceOf, spanAround, rangeAround } from '../../../../../kits/amm/v3/range-prices.ts'
 
 const spacings = [1, 10, 50, 60, 200] as const
 const anyTick = fc.integer({ min: minTick, max: maxTick })
@@ -9,17 +9,6 @@ const anySpacing = fc.constantFrom(...spacings)
 const higher = { numerator: 10n ** 12n + 1n, denominator: 10n ** 12n }
 
 describe('prices of a range', () => {
-  it('have square roots that are rounded down and up', () => {
-    fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: 2n ** 520n }), (value) => {
-        const root = squareRootDown(value)
-        expect(root * root <= value && (root + 1n) ** 2n > value).to.equal(true)
-        expect(squareRootUp(root * root)).to.equal(root)
-        expect(squareRootUp(root * root + 1n)).to.equal(root + 1n)
-      }),
-    )
-  })
-
   it('stay where they are prices of usable ticks, at both ends of all ticks', () => {
     fc.assert(
       fc.property(anyTick, anyTick, anySpacing, (a, b, tickSpacing) => {
