@@ -37,7 +37,7 @@ export const Block = response({
 const Level = Type.Object({ price: Type.String(), quantity: Type.String() })
 
 /** `data` of an event of the topic `orderBook`. */
-export const OrderBookNews = response({
+export const OrderBookEvent = response({
   chain: Type.String(),
   network: Type.String(),
   connector: Type.String(),
@@ -82,7 +82,7 @@ export const PriceEvent = response({
 })
 
 /** `data` of an event of the topic `positions`. */
-export const PositionsNews = response({
+export const PositionsEvent = response({
   chain: Type.String(),
   network: Type.String(),
   connector: Type.String(),
@@ -101,7 +101,7 @@ export const PositionsNews = response({
 })
 
 /** `data` of an event of the topic `plugins`. */
-export const PluginsNews = response({
+export const PluginsEvent = response({
   plugins: Type.Array(ShownPlugin, { description: 'Those of third parties, each as /plugins shows it. Again when one of them changed.' }),
 })
 
@@ -148,10 +148,10 @@ export const DeliveriesEvent = response({
 
 export type DeliveriesEvent = Static<typeof DeliveriesEvent>
 export type Block = Static<typeof Block>
-export type OrderBookNews = Static<typeof OrderBookNews>
+export type OrderBookEvent = Static<typeof OrderBookEvent>
 export type PriceEvent = Static<typeof PriceEvent>
-export type PositionsNews = Static<typeof PositionsNews>
-export type PluginsNews = Static<typeof PluginsNews>
+export type PositionsEvent = Static<typeof PositionsEvent>
+export type PluginsEvent = Static<typeof PluginsEvent>
 export type StopsEvent = Static<typeof StopsEvent>
 export type ApprovalsEvent = Static<typeof ApprovalsEvent>
 
@@ -159,10 +159,10 @@ export type ApprovalsEvent = Static<typeof ApprovalsEvent>
 export const eventData = {
   transactions: JournaledTransaction,
   blocks: Block,
-  orderBook: OrderBookNews,
+  orderBook: OrderBookEvent,
   price: PriceEvent,
-  positions: PositionsNews,
-  plugins: PluginsNews,
+  positions: PositionsEvent,
+  plugins: PluginsEvent,
   stops: StopsEvent,
   approvals: ApprovalsEvent,
   deliveries: DeliveriesEvent,

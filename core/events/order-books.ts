@@ -1,5 +1,5 @@
 import type { BookSet } from '../api/endpoint.ts'
-import type { OrderBookNews, TopicRequest } from '../api/events.ts'
+import type { OrderBookEvent, TopicRequest } from '../api/events.ts'
 import type { At, BookMarket } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
 import { bookVenueOf, marketName, marketsOf } from '../handlers/clob/markets.ts'
@@ -67,7 +67,7 @@ async function findMarkets(
   })
 }
 
-function showBook({ venue: { chain, network, connector, type }, market, depth }: BookRequest, latest: LatestBook): OrderBookNews {
+function showBook({ venue: { chain, network, connector, type }, market, depth }: BookRequest, latest: LatestBook): OrderBookEvent {
   const about = { chain, network, connector, type, market: marketName(market) }
   const view = latest()
   if (!view) return { ...about, stale: true, buys: [], sells: [], timestamp: Date.now() }

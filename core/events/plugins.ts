@@ -1,4 +1,4 @@
-import type { PluginsNews } from '../api/events.ts'
+import type { PluginsEvent } from '../api/events.ts'
 import type { ShownPlugin } from '../api/index.ts'
 import type { PluginEntry, Registry } from '../plugins/index.ts'
 import { showPlugin } from '../handlers/service.ts'
@@ -14,7 +14,7 @@ export function createPluginTopic(registry: Pick<Registry, 'plugins' | 'onChange
       changed(ofOthers())
       return registry.onChange(() => changed(ofOthers()))
     },
-    show: (_, plugins): PluginsNews => ({ plugins: plugins.map((each) => withoutPaths(showPlugin(each), hidePaths)) }),
+    show: (_, plugins): PluginsEvent => ({ plugins: plugins.map((each) => withoutPaths(showPlugin(each), hidePaths)) }),
   })
   return { find: async () => [feed.subscriber('all')] }
 }

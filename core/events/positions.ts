@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { PositionsNews, TopicRequest } from '../api/events.ts'
+import type { PositionsEvent, TopicRequest } from '../api/events.ts'
 import { createNotifier, withDeadline } from '../base/async.ts'
 import { leftOutOf, type LeftOutItem } from '../contracts/answers/contract.ts'
 import type { At } from '../contracts/index.ts'
@@ -143,7 +143,7 @@ function identityOf({ ownFields }: PositionsRequest, state: State): string {
 function showState(
   { network: { chain, network }, venue: { connector }, address }: PositionsRequest,
   state: State,
-): Omit<PositionsNews, 'positions' | 'unavailable'> {
+): Omit<PositionsEvent, 'positions' | 'unavailable'> {
   const about = { chain, network, connector, address }
   if (state === undefined) return { ...about, stale: true, timestamp: Date.now() }
   if (state instanceof SluiceError) {
