@@ -1,8 +1,6 @@
 import type { Logger } from 'pino'
 import { createFairTurns } from './base/fair-turns.ts'
 import { createCheckpoints } from './books/checkpoints.ts'
-import { describeClosed } from './config/clients.ts'
-import { createLog } from './config/log.ts'
 import type { Settings } from './config/settings.ts'
 import type { Devnet } from './devnet/start-devnet.ts'
 import { createEvents } from './events/events.ts'
@@ -17,9 +15,10 @@ import { openParts, type PartsOf } from './parts/container.ts'
 import { closeListener, openGauges, openInterfaces, openKeyIntake, openListener, openServices } from './parts/interface.ts'
 import * as plugin from './parts/plugins.ts'
 import type { ServerParts, StartOptions } from './parts/server-parts.ts'
+import { openLog, startWarnings } from './parts/start-log.ts'
 import * as storage from './parts/storage.ts'
 import * as trading from './parts/trading.ts'
-import { lockOfStart, pluginWarnings, type LoadResult, type PluginChanges } from './plugins/index.ts'
+import { lockOfStart, type LoadResult, type PluginChanges } from './plugins/index.ts'
 import { createPreferences } from './store/preferences.ts'
 import { closeWrongAddresses } from './wallet/signing.ts'
 
@@ -122,56 +121,25 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   changes: { open: plugin.takeUpChanges, stop: (changes) => changes.stop() },
 })
 
-function openLog({ settings }: ServerParts): Logger {
-  const log = createLog({ settings })
-  for (const { closed, ...why } of settings.closed) log.error(why, `a right in conf is wrong: ${closed}`)
-  return log
-}
-
 /** @param instead parts in place of those of the server, by name @throws StartError, ConfigError */
 export async function startKernel(asRead: Settings, options: StartOptions, instead: Partial<PartsOf<ServerParts>> = {}): Promise<Kernel> {
   const startedAt = performance.now()
   const settings = closeWrongAddresses(asRead)
   const container = await openParts({ ...serverParts(settings, options), ...instead })
-  const {
-    listener,
-    log,
-    services,
-    dispatch,
-    devnet,
-    sites,
-    running,
-    late,
-    changes,
-    plugins,
-    allowed,
-    signer,
-    clients,
-    clientNames,
-    walletLimits,
-  } = container.cradle
+  const parts = container.cradle
   return {
-    url: listener.url,
-    interfaceUrls: listener.urls,
+    url: parts.listener.url,
+    interfaceUrls: parts.listener.urls,
     startedAt,
-    log,
-    services,
-    dispatch,
-    devnet,
-    sites: sites?.names ?? [],
-    plugins: running,
-    pluginsLoaded: late.done,
-    reloadPlugin: changes.reload,
-    warnings: [
-      ...settings.closed.map((each) => `${describeClosed(each)} ${each.remedy}`),
-      ...settings.warnings,
-      ...clientNames,
-      ...walletLimits,
-      ...storage.keptThinWarnings(settings, clients.list),
-      ...pluginWarnings(settings, plugins),
-      ...plugin.notAllowedYet(allowed.tried),
-      ...signer.locked(),
-    ],
+    log: parts.log,
+    services: parts.services,
+    dispatch: parts.dispatch,
+    devnet: parts.devnet,
+    sites: parts.sites?.names ?? [],
+    plugins: parts.running,
+    pluginsLoaded: parts.late.done,
+    reloadPlugin: parts.changes.reload,
+    warnings: startWarnings(parts),
     stop: () => container.dispose(),
   }
 }
