@@ -1,10 +1,10 @@
 // Takes a checked request to signed bytes in the journal.
-import { SluiceError, type Json, type Log, type Prepared } from '../contracts/index.ts'
+import { SluiceError, type Json, type Prepared } from '../contracts/index.ts'
 import { persistSigned, type PersistResult, type SignAttempt } from './attempts.ts'
 import { isFinal, txHashOf, type Entry } from './entry.ts'
 import { plannedOf } from './entry-terms.ts'
 import type { Change, Recorder } from './journal/journal.ts'
-import { expireUnsigned, restoreSigned, type LeasedQueue, type LeasedQueues } from './leases.ts'
+import { expireUnsigned, restoreSigned, type LeasedQueue } from './leases.ts'
 import { createNonceClaims, type NonceClaimParts } from './nonce-claims.ts'
 import type { PendingTransaction } from './nonce-queue.ts'
 import { permitOf } from './permits.ts'
@@ -13,12 +13,10 @@ import {
   gasOf,
   orTimeout,
   timedOutBeforeSigning,
-  type MayClaim,
   type ReplaceOptions,
   type RoutedRequest,
   type SignPermit,
   type SubmitResult,
-  type TransactionTarget,
 } from './submit-request.ts'
 
 export interface RequestSignerParts extends NonceClaimParts {

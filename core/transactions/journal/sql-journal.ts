@@ -124,7 +124,10 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
   }
 
   /** Oldest first. A damaged entry is an error here: if it were left out, its nonce would be assigned again. */
-  async function entriesOn(which: typeof isOpen, { chain, network, ...rail }: OnRail & { readonly chain: string; readonly network: string }): Promise<Entry[]> {
+  async function entriesOn(
+    which: typeof isOpen,
+    { chain, network, ...rail }: OnRail & { readonly chain: string; readonly network: string },
+  ): Promise<Entry[]> {
     const rows = await store.read((db) =>
       db
         .selectFrom('entries')
