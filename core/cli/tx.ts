@@ -8,7 +8,8 @@ import { command } from '../base/layout.ts'
 import type { TransactionState } from '../transactions/entry.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
 import { plainJson } from '../base/printable.ts'
-import { complain, examples, isYes, printNotice, printResult, table } from './output.ts'
+import { complain, examples, isYes, printNotice, printResult } from './output.ts'
+import { age, fieldsOf, transactionTable } from './tx-table.ts'
 import { countOf, describePruned, pruneTransactions, type PruneOptions } from './tx-archive.ts'
 import type { ArchiveExportOptions } from './archive-export.ts'
 import { exportTransactions, isFiltered, type ExportOptions } from './tx-export.ts'
@@ -250,35 +251,6 @@ function readState(given: string): string {
   throw new Error(`There is no state "${given}"; did you mean ${closest(state, [...stateNames])}? There are: ${stateNames.join(', ')}.`)
 }
 
-/** A line for each transaction, with the full hash, which the other commands take. */
-function transactionTable(transactions: readonly JournaledTransaction[], nowMs: number): string {
-  const rows = transactions.map(({ createdAt, txState, kind, connector, chain, network, address, nonce, txHash, reason, replacedBy }) => ({
-    cells: [
-      age(nowMs - createdAt),
-      txState,
-      connector === undefined ? kind : `${kind} (${connector})`,
-      `${chain}/${network}`,
-      short(address),
-      String(nonce),
-      txHash ?? 'not signed',
-    ],
-    below: [...(replacedBy === undefined ? [] : [`replaced by ${replacedBy}`]), ...(reason === undefined ? [] : [reason])],
-  }))
-  const all = [{ cells: ['AGE', 'STATE', 'WHAT', 'WHERE', 'WALLET', 'NONCE', 'TRANSACTION'], below: [] }, ...rows]
-  return table(all)
-}
-
-const short = (address: string) => (address.length <= 14 ? address : `${address.slice(0, 6)}…${address.slice(-4)}`)
-
-/** "3 min", "2 d". */
-function age(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000))
-  if (seconds < 120) return `${seconds} s`
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`
-  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`
-  return `${Math.round(seconds / 86_400)} d`
-}
-
 /** More than the steps of a plan. */
 const maxOfOneRequest = 100
 
@@ -335,15 +307,6 @@ function describe(transaction: JournaledTransaction, nowMs: number): string {
   ]
   const shown = lines.flatMap(([name, value]) => (value === undefined ? [] : [`  ${name.padEnd(11)}  ${value}`]))
   return [txHash ?? 'not signed', ...shown].join('\n')
-}
-
-/** Without what stands in other lines. */
-function fieldsOf(fields: unknown): string {
-  const shown = isObject(fields) ? Object.entries(fields) : []
-  return shown
-    .filter(([name]) => !['chain', 'network', 'address', 'connector'].includes(name))
-    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(' ')
 }
 
 /** Of a trade: its prices, and what it really gave. */

@@ -71,8 +71,10 @@ describe('sluice tx', () => {
     it('lists it with the hash that the other commands take', async () => {
       const { code, said } = await tx('list')
       expect(code, said).to.equal(0)
-      expect(said).to.match(/^AGE +STATE +WHAT +WHERE +WALLET +NONCE +TRANSACTION\n/)
-      expect(said).to.match(new RegExp(`^\\d+ s +CONFIRMED +approve +ethereum/local +0x7099…79C8 +${done.nonce} +${done.txHash}$`, 'm'))
+      expect(said).to.match(/^AGE +STATE +WHAT +WHERE +WALLET +NONCE +CLIENT\n/)
+      const row = `\\d+ s +CONFIRMED +approve +ethereum/local +0x7099…79C8 +${done.nonce} +client`
+      expect(said).to.match(new RegExp(`^${row}\n  ${done.txHash}\n  spender=.+ cost\\s+0\\.\\d{18}\\s+ETH$`, 'ms'))
+      expect(said.split('\n').filter((line) => line.length > 100)).to.deep.equal([])
     })
 
     for (const [name, given] of [
