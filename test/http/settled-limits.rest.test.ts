@@ -12,6 +12,7 @@ import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { addresses } from '../devnet/addresses.ts'
+import { until } from '../transactions/site.ts'
 import { local, mined, oneChain, others, swap, traders } from './shared-server.ts'
 
 const thief = Wallet.createRandom()
@@ -293,12 +294,17 @@ describe('what limits count once transactions are final', function () {
     const reserved = await used('taken', 'USDC')
     await rpc('anvil_mine', '0x1')
     await mined(server.client, bought.body.txHash)
+    // What is settled is settled by the journal, which has it some time after the chain.
+    await until('the journal has it as mined', async () => {
+      const { body } = await server.client.get('/transactions', { ...local, state: 'MINED' })
+      return body.transactions.some(({ txHash }: { txHash: string }) => txHash === bought.body.txHash)
+    })
     expect(await used('taken', 'USDC')).to.equal(reserved)
     await rpc('anvil_reorg', 1, [])
     await rpc('anvil_mine', '0x1')
-    const until = Date.now() + 20_000
+    const end = Date.now() + 20_000
     const state = async () => (await server.client.get('/network/poll', { ...local, txHash: bought.body.txHash })).body.txState
-    while ((await state()) === 'MINED' && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 50))
+    while ((await state()) === 'MINED' && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 50))
     expect(await used('taken', 'USDC')).to.equal(reserved)
     // Before it is mined again, somebody makes it dearer.
     const dearer = {
