@@ -32,17 +32,19 @@ class PositionMemory {
   #reading: Reading | undefined
   #underWay: Promise<Reading> | undefined
 
-  /** @returns whether it was asked for a moment ago, too */
   isFollowed(tokenId: string): boolean {
-    const nowMs = performance.now()
     const askedMs = this.#asked.get(tokenId)
+    return askedMs !== undefined && performance.now() - askedMs <= followedMs
+  }
+
+  follow(tokenId: string): void {
+    const nowMs = performance.now()
     this.#asked.delete(tokenId)
     this.#asked.set(tokenId, nowMs)
     for (const [id, each] of this.#asked) {
       if (nowMs - each <= followedMs && this.#asked.size <= maxFollowed) break
       this.#asked.delete(id)
     }
-    return askedMs !== undefined && nowMs - askedMs <= followedMs
   }
 
   /** What was read of the newest block. */
@@ -78,6 +80,10 @@ function memoryOf(venue: TargetContext<'connector'>['venue'], version = ''): Pos
   ofVenue.set(version, memory)
   return memory
 }
+
+/** It was shown to who may see it: it is read with the others for a while. */
+export const followPosition = (tokenId: string, version: string | undefined, { venue }: Pick<TargetContext<'connector'>, 'venue'>): void =>
+  memoryOf(venue, version).follow(tokenId)
 
 /**
  * A position as it is at the newest block, where it was asked for a moment ago, too. Undefined where the exchange has to be asked for it alone: it says

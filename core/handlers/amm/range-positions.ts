@@ -7,7 +7,7 @@ import { tradingOf, type NetworkEntry } from '../../plugins/index.ts'
 import { readAddress } from '../wallets.ts'
 import { readVersion, resolvePair, showBounds, showPrice, type OrderedPair } from './range-pools.ts'
 import { noteAbsent, notePresent } from './absent-positions.ts'
-import { positionFromMemory } from './position-memory.ts'
+import { followPosition, positionFromMemory } from './position-memory.ts'
 import { journaledIds } from './journaled-positions.ts'
 
 /** Only callers that may use the owner's wallet see a position. */
@@ -15,6 +15,7 @@ const ammLiquidityPosition: Handler<'AMMLiquidityPosition'> = async (request, { 
   const at = { signal }
   const { head, position } = await findPosition(request, { network, venue, services }, at, positionFromMemory)
   requireWallet(caller, position.owner)
+  followPosition(position.tokenId, readVersion(request.version, venue), { venue })
   const shown = shownPositions.get(position) ?? showPosition(position, await orderOf(position, network, at))
   shownPositions.set(position, shown)
   return { ...shown, blockNumber: Number(head.number) }
