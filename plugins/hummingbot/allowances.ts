@@ -11,6 +11,27 @@ import { walletKey, walletOf } from './wallets.ts'
 
 const spender = Type.String({ minLength: 1, maxLength: 256 })
 
+/**
+ * Who takes the tokens, as their own gateway means it: with the type `clmm` what opens positions, with `amm` the router of pools without ranges, and for
+ * swaps the bare name, `router` and `clmm/swap`. Source: `getSpender` in its src/connectors/uniswap/uniswap.contracts.ts. All else is named as here.
+ */
+export function spenderOf(name: string): string {
+  const [bare = '', ...type] = name.split('/')
+  const connector = connectorOf(name)
+  switch (type.join('/')) {
+    case '':
+    case 'router':
+    case 'clmm/swap':
+      return connector
+    case 'clmm':
+      return `${connector}/positions`
+    case 'amm':
+      return `${connector}/v2`
+    default:
+      return bare === connector ? name : connector
+  }
+}
+
 export function allowancePaths(networks: Networks, { receiptSeconds, staleSeconds, collectSeconds }: HummingbotConfig): InterfacePath[] {
   return [
     interfacePath({
@@ -25,7 +46,7 @@ export function allowancePaths(networks: Networks, { receiptSeconds, staleSecond
         const address = await walletOf(request.address, on.chain, networks, call)
         const { tokens = [] } = request
         const tokenSymbols = tokens.length > 0 ? tokens : (await listedTokens(on, call)).map(({ symbol }) => symbol)
-        const answer = await call.call('EVMAllowances', { ...on.own, address, spender: connectorOf(request.spender), tokenSymbols })
+        const answer = await call.call('EVMAllowances', { ...on.own, address, spender: spenderOf(request.spender), tokenSymbols })
         return { spender: answer.spender, approvals: answer.approvals }
       },
     }),
@@ -56,7 +77,7 @@ export function allowancePaths(networks: Networks, { receiptSeconds, staleSecond
         const approval = {
           ...on.own,
           address: await walletOf(request.address, on.chain, networks, call),
-          spender: connectorOf(request.spender),
+          spender: spenderOf(request.spender),
           token: request.token,
           ...(request.amount !== undefined && { amount: canonical(request.amount) }),
         }

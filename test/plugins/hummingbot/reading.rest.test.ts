@@ -127,6 +127,26 @@ describe('what bots of Hummingbot read', function () {
       expect(await bot.post('/chains/ethereum/allowances', { ...request, spender: 'uniswap' })).to.deep.equal(answer)
     })
 
+    for (const [theirs, own] of [
+      ['uniswap/clmm', 'uniswap/positions'],
+      ['uniswap/clmm/swap', 'uniswap'],
+      ['uniswap/amm', 'uniswap/v2'],
+      ['uniswap/v4Positions', 'uniswap/v4Positions'],
+      ['pancakeswap/clmm', 'pancakeswap/positions'],
+    ] as const)
+      it(`takes ${theirs} for the spender that their own gateway means by it`, async () => {
+        const answer = await bot.post('/chains/ethereum/allowances', {
+          network: 'local',
+          address: admins,
+          tokens: ['WETH'],
+          spender: theirs,
+        })
+        const asked = { chain: 'ethereum', network: 'local', address: admins, tokenSymbols: ['WETH'], spender: own }
+        const { spender, approvals } = (await server.client.post('/evm/allowances', asked)).body
+        expect(answer).to.deep.equal({ spender, approvals })
+        texts(answer, 'spender')
+      })
+
     it('tells what became of a transaction', async () => {
       const { body } = await server.client.post('/evm/wrap', { chain: 'ethereum', network: 'local', address: traders, amount: '0.01' })
       const poll = () => bot.post('/chains/ethereum/poll', { network: 'local', signature: body.txHash })
