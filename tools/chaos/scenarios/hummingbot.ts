@@ -166,7 +166,8 @@ function requireShown(placed: readonly SwapOrder[], joined: number): void {
     )
 }
 
-const leastFilled = 0.8
+/** On a busy machine more executors give up. */
+const leastFilled = 0.6
 
 export interface Delivery {
   readonly id: string
