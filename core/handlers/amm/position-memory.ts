@@ -92,8 +92,7 @@ export const followPosition = (tokenId: string, version: string | undefined, { v
  */
 export async function positionFromMemory(
   { tokenId, version }: { readonly tokenId: string; readonly version: string | undefined },
-  { network, venue }: TargetContext<'connector'>,
-  following: Services['following'],
+  { network, venue, services }: TargetContext<'connector'> & { readonly services: Pick<Services, 'following'> },
   at: At,
 ): Promise<{ head: Head; position: RangePosition } | undefined> {
   const range = tradingOf('AMM_RANGE', venue)
@@ -104,7 +103,7 @@ export async function positionFromMemory(
   const readById: ReadById = async (tokenIds, own) =>
     positionsById.call(range, { tokenIds, ...(version !== undefined && { version }) }, own)
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const tip = await following.newestHead(network, at)
+    const tip = await services.following.newestHead(network, at)
     noteNewest(tip, { venue })
     const reading = memory.known(tokenId, tip) ?? (await abortable(memory.read(tip, readById), at.signal))
     const position = reading.positions.get(tokenId)

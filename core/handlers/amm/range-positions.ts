@@ -111,7 +111,7 @@ async function findPosition(
   const range = tradingOf('AMM_RANGE', venue)
   const version = readVersion(request.version, venue)
   const tokenId = readTokenId(request.tokenId)
-  const inMemory = await known?.({ tokenId, version }, target, services.following, at)
+  const inMemory = await known?.({ tokenId, version }, { network, venue, services }, at)
   if (inMemory) return inMemory
   const found = await (range.positionOf
     ? range.positionOf({ tokenId, ...(version !== undefined && { version }) }, at)
