@@ -19,6 +19,7 @@ describe('positions that a bot of Hummingbot looks at each second', function () 
   let bot: Bot
   let client: Client
   let calls = 0
+  let deepest = ''
   const own: string[] = []
   /** One for each trouble: of those that are looked at, memory tells for a while. */
   const unseen: string[] = []
@@ -39,6 +40,7 @@ describe('positions that a bot of Hummingbot looks at each second', function () 
   async function open(): Promise<string> {
     const { pools } = (await stage.server.client.get('/amm/pools', { ...uniswap, base: 'WETH', quote: 'USDC', version: 'v3' })).body
     const [{ pool }] = pools
+    deepest = pool
     const { token0, token1, price } = (await stage.server.client.post('/amm/liquidity/price', { ...uniswap, pool })).body
     const [lowerPrice, upperPrice] = [price * 0.9, price * 1.1].map(String)
     const amounts = Number(price) < 1 ? { amount0: '30', amount1: '0.01' } : { amount0: '0.01', amount1: '30' }
@@ -81,18 +83,12 @@ describe('positions that a bot of Hummingbot looks at each second', function () 
     const [position = ''] = own
     for (let times = 0; times < 3; times += 1) {
       await look(position)
-      await done('/amm/trade', { connector: 'uniswap', base: 'ETH', quote: 'USDC', side: 'SELL', amount: `0.${times + 1}`, version: 'v3' })
+      await done('/amm/trade', { connector: 'uniswap', base: 'ETH', quote: 'USDC', side: 'SELL', amount: `${times + 1}`, pool: deepest })
       await stage.rpc('evm_setIntervalMining', 0)
       const shown = await look(position)
-      // Asked for in another way, it is not known.
-      const asked = { ...uniswap, tokenId: `${'0'.repeat(times + 1)}${position}` }
-      const { amount0, amount1, poolPrice, unclaimedToken0 } = (await stage.server.client.post('/amm/liquidity/position', asked)).body
-      expect([shown.baseTokenAmount, shown.quoteTokenAmount, shown.price, shown.baseFeeAmount]).to.deep.equal([
-        amount0,
-        amount1,
-        poolPrice,
-        unclaimedToken0,
-      ])
+      // The list asks the exchange.
+      const owned = await bot.get('/trading/clmm/positions-owned', { ...venue, walletAddress: admins })
+      expect(owned).to.deep.include(shown)
       await stage.rpc('evm_setIntervalMining', 1)
     }
   })
