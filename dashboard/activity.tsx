@@ -21,8 +21,9 @@ export function Activity() {
             {seriesOf(transactions, Date.parse(since)).map((series) => (
               <Plot key={series.name} of={series} />
             ))}
-            <Plot of={{ name: 'Quotes a minute, since this page was opened', ...quotes }} />
+            {quotes.times.length > 0 && <Plot of={{ name: 'Quotes a minute, since this page was opened', ...quotes }} />}
           </div>
+          {quotes.times.length === 0 && <p class="none">How many quotes a minute there are is shown after the first minute.</p>}
         </>
       )}
     </Section>

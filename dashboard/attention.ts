@@ -97,13 +97,11 @@ const ofPeople = ({ approvals, plugins = [] }: Known): Item[] => [
   ...plugins
     .filter(({ quarantine }) => quarantine !== undefined)
     .map(({ name }): Item => ({ tone: 'bad', text: `The plugin ${name} is quarantined`, link: linkTo('plugins') })),
-  ...(approvals?.approvals ?? [])
-    .filter(isWaiting)
-    .map(({ id, client, path }): Item => ({
-      tone: 'warn',
-      text: `Request ${id} of ${client} waits for a second person: ${path}`,
-      link: linkTo('approvals'),
-    })),
+  ...(approvals?.approvals ?? []).filter(isWaiting).map(({ id, client, path }): Item => ({
+    tone: 'warn',
+    text: `Request ${id} of ${client} waits for a second person: ${path}`,
+    link: linkTo('approvals'),
+  })),
   ...plugins
     .filter(({ state }) => state === 'refused')
     .map(({ name }): Item => ({ tone: 'warn', text: `The plugin ${name} is refused`, link: linkTo('plugins') })),

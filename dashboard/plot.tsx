@@ -36,7 +36,7 @@ export function Plot({ of: { name, times, values } }: { of: Series }) {
         height,
         legend: { show: false },
         cursor: { show: false },
-        axes: [axis, { ...axis, size: 64 }],
+        axes: [axis, { ...axis, size: 72, values: (_, ticks) => ticks.map((tick) => String(Number(tick.toPrecision(3)))) }],
         series: [
           {},
           { label: name, stroke: isDark ? '#7cc7e8' : '#0b5f80', width: 2, points: { show: true }, fill: colour('--calm-back') },

@@ -18,7 +18,7 @@ export function Section<T>({ title, of: { data, at, refusal }, children, aside }
     <section aria-labelledby={id}>
       <header>
         <h2 id={id}>{title}</h2>
-        {aside}
+        {aside && <div class="aside">{aside}</div>}
       </header>
       {refusal && (
         <p class="refusal">

@@ -71,7 +71,7 @@ function Wallet({ of: wallet }: { of: PlacedWallet }) {
         {gas && (
           <span>
             {isLowOnGas(wallet) && <Badge tone="warn">low on gas</Badge>} Gas lasts{' '}
-            {gas.daysLeft === undefined ? 'long: none was used' : `${gas.daysLeft} days`}
+            {gas.daysLeft === undefined ? 'long: none was used' : daysInWords(gas.daysLeft)}
           </span>
         )}
         <StopButtons scope={{ address }} name={`wallet ${address}`} />
@@ -98,6 +98,8 @@ function Wallet({ of: wallet }: { of: PlacedWallet }) {
     </article>
   )
 }
+
+const daysInWords = (days: string): string => (Number(days) > 3_650 ? 'more than ten years' : `${days} days`)
 
 function Allowances() {
   const allowances = useResource('/allowances', {}, { everySeconds: 120, topics: ['transactions'] })

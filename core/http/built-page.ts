@@ -55,7 +55,8 @@ export function addBuiltPage(router: Router<RequestState>, { path: at, folder }:
     const file = await fileOf(name)
     // An older document may name files of its time.
     if (!file) throw new SluiceError('INCOMPLETE_PARAMS', `${at} has no such file now: load the page again.`, { http: 404 })
-    const encoding = (ctx.acceptsEncodings('br', 'gzip', 'identity') || 'identity') as Encoding
+    // The smallest that is taken, whatever the order in which they are named.
+    const encoding = (['br', 'gzip'] as const).find((each) => ctx.acceptsEncodings(each) === each) ?? 'identity'
     ctx.vary('Accept-Encoding')
     ctx.set({
       'Cache-Control': name === document ? 'no-cache' : 'private, max-age=31536000, immutable',

@@ -19,11 +19,13 @@ const clients = {
 }
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const views = ['Overview', 'Wallets', 'Transactions', 'Positions', 'Clients', 'Approvals', 'Plugins', 'Activity'] as const
+/** A folder for pictures of each view, which people look at: docs/operators/ has some. */
+const shots = process.env['SLUICE_SCREENSHOTS']
 const phone = { width: 390, height: 844 }
 const desk = { width: 1280, height: 900 }
 
 describe('the dashboard in a browser', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   let server: TestServer
   let bot: Client
   let browser: Browser
@@ -168,6 +170,12 @@ describe('the dashboard in a browser', function () {
     for (const [viewport, colorScheme] of [
       [desk, 'light'],
       [phone, 'dark'],
+      ...(shots === undefined
+        ? []
+        : ([
+            [desk, 'dark'],
+            [phone, 'light'],
+          ] as const)),
     ] as const) {
       await page.setViewportSize(viewport)
       await page.emulateMedia({ colorScheme })
@@ -180,9 +188,8 @@ describe('the dashboard in a browser', function () {
         expect(shown).to.deep.equal([])
         const width = await page.evaluate<number>('document.documentElement.scrollWidth')
         expect(width, `${view} is wider than the screen`).to.be.at.most(viewport.width)
-        const folder = process.env['SLUICE_SCREENSHOTS']
-        if (folder !== undefined)
-          await page.screenshot({ path: `${folder}/dashboard-${view.toLowerCase()}-${viewport.width}-${colorScheme}.png` })
+        if (shots !== undefined)
+          await page.screenshot({ path: `${shots}/dashboard-${view.toLowerCase()}-${viewport.width}-${colorScheme}.png` })
       }
     }
     await page.setViewportSize(desk)

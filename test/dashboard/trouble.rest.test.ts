@@ -33,7 +33,7 @@ function ask(port: number, target: string, headers: Record<string, string> = {},
 }
 
 describe('the dashboard in trouble', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   let home: string
   let port: number
   let server: TestServer
