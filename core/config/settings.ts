@@ -206,6 +206,8 @@ function readSecretFile(name: string, env: Environment, home: string, problems: 
 const knownVariables = [
   'SLUICE_CONF',
   'SLUICE_HOME',
+  // Read by the simulator of Solana.
+  'SLUICE_SOLANA_PROGRAMS',
   passphraseVariable,
   sealVariable,
   ...settingKeys.flatMap(({ environmentName }) => [environmentName, `${environmentName}_FILE`]),

@@ -4,15 +4,20 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { openLocalSites } from '../../core/devnet/local-sites.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
+import { programsVariable, realProgram } from '../../tools/solana-node/programs/real.ts'
 import { descendants, stillRunning } from '../devnet/run-server.ts'
-import { eventually, keepDevnet, makeHome, root, sluice, type RunningCommand } from './command.ts'
+import { eventually, keepDevnet, makeHome, root, sluiceWith, type RunningCommand } from './command.ts'
 
 const venue = { chain: 'hyperliquid', network: 'local', connector: 'hyperliquid' }
 const book = { ...venue, market: 'HYPE-USDC' }
 const address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
-const plugins = ['ethereum', 'uniswap', 'hyperliquid', 'hyperliquid-chain', 'solana', 'poolswap'].map((name) =>
+const plugins = ['ethereum', 'uniswap', 'hyperliquid', 'hyperliquid-chain', 'solana', 'poolswap', 'raydium', 'meteora'].map((name) =>
   path.join(root, 'plugins', name),
 )
+
+/** Where tests have a folder with the programs of exchanges, servers have it too. */
+const folder = process.env[programsVariable]
+const programs = folder === undefined ? {} : { [programsVariable]: folder }
 
 describe('networks that are simulated beside the devnet', () => {
   const cleanUps: (() => unknown)[] = []
@@ -28,7 +33,7 @@ describe('networks that are simulated beside the devnet', () => {
   }
 
   async function start(home: string, ...args: string[]): Promise<{ server: RunningCommand; client: Client }> {
-    const server = sluice(home, 'start', ...args)
+    const server = sluiceWith(programs, home, 'start', ...args)
     cleanUps.push(async () => {
       server.child.kill('SIGKILL')
       await server.ended
@@ -105,20 +110,27 @@ describe('networks that are simulated beside the devnet', () => {
     expect([simulators(server).length, anvils(server).length]).to.deep.equal([0, 1])
   })
 
-  it('solana/local has an exchange, whose trade is filled as its price said', async () => {
-    const home = await makePlace()
-    const { client } = await start(home)
-    const solana = { chain: 'solana', network: 'local' }
-    const swap = { ...solana, connector: 'poolswap', base: 'BASE', quote: 'USDC', amount: '2', side: 'SELL' }
-    const owner = '49oRR1gxxcMVqr7TVZrV7G6KdBkGq6oc6oomQ3oC6yF1'
-    const { body: quote } = await client.get('/amm/price', swap)
-    expect(quote.expectedAmount, JSON.stringify(quote)).to.be.a('string')
-    const { body: trade } = await client.post('/amm/trade', { ...swap, address: owner, limitPrice: quote.slippagePrice })
-    expect(trade.expectedAmount, JSON.stringify(trade)).to.equal(quote.expectedAmount)
-    const poll = async () => (await client.get('/network/poll', { ...solana, txHash: trade.txHash })).body
-    await eventually(async () => (await poll()).txStatus === 1, 'it is in a block')
-    expect((await poll()).fill).to.include({ amountIn: '2.000000000', amountOut: quote.expectedAmount })
-  })
+  for (const [connector, program] of [['poolswap'], ['raydium', 'raydium_cp_swap'], ['meteora', 'cp_amm']] as const) {
+    const found = program && realProgram(program)
+    const isThere = !found || !('missing' in found)
+    const title = `solana/local has the exchange ${connector}, whose trade is filled as its price said`
+    ;(isThere ? it : it.skip)(isThere ? title : `${title} (left out: ${found.missing})`, async () => {
+      const home = await makePlace()
+      const { client } = await start(home)
+      const solana = { chain: 'solana', network: 'local' }
+      const swap = { ...solana, connector, base: 'BASE', quote: 'USDC', amount: '2', side: 'SELL' }
+      const owner = '49oRR1gxxcMVqr7TVZrV7G6KdBkGq6oc6oomQ3oC6yF1'
+      // Its node is started by the first request, and answers once it has loaded the programs.
+      await eventually(async () => (await client.get('/amm/price', swap)).status === 200, 'there is a price')
+      const { body: quote } = await client.get('/amm/price', swap)
+      expect(quote.expectedAmount, JSON.stringify(quote)).to.be.a('string')
+      const { body: trade } = await client.post('/amm/trade', { ...swap, address: owner, limitPrice: quote.slippagePrice })
+      expect(trade.expectedAmount, JSON.stringify(trade)).to.equal(quote.expectedAmount)
+      const poll = async () => (await client.get('/network/poll', { ...solana, txHash: trade.txHash })).body
+      await eventually(async () => (await poll()).txStatus === 1, 'it is in a block')
+      expect((await poll()).fill).to.include({ amountIn: '2.000000000', amountOut: quote.expectedAmount })
+    })
+  }
 
   it('a node of the operator is taken in place of the simulated one', async () => {
     const home = await makePlace()
@@ -156,7 +168,7 @@ describe('networks that are simulated beside the devnet', () => {
   })
 
   it('stop the start where --only names a chain that has no local network', async () => {
-    const server = sluice(await makePlace(), 'start', '--only', 'ethereum,hyperliquids')
+    const server = sluiceWith({}, await makePlace(), 'start', '--only', 'ethereum,hyperliquids')
     expect((await server.ended).code).to.equal(1)
     expect(server.printed()).to.include('devnet.only').and.include('"hyperliquids"').and.include('ethereum, hyperliquid, solana')
   })
