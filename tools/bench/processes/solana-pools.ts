@@ -79,7 +79,7 @@ function answersOf(accounts: ReadonlyMap<string, SolanaImageData | null>): reado
   )
 }
 
-interface Following {
+interface FollowedPools {
   readonly pools: number
   /** Of the pools in each slot. */
   readonly changed: number
@@ -87,7 +87,7 @@ interface Following {
 }
 
 /** Milliseconds of processor time for a slot: its answers unpacked and parsed, and every pool moved by its images. */
-function slots({ pools: count, changed, slots: rounds }: Following): number {
+function slots({ pools: count, changed, slots: rounds }: FollowedPools): number {
   const { accounts, pools } = manyPools(count)
   const addresses = [...accounts.keys()]
   const followers = new Map([raydium, meteora].map((kind) => [kind, followedPools(kind, noReader)]))
