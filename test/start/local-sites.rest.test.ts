@@ -17,7 +17,7 @@ const plugins = ['ethereum', 'uniswap', 'hyperliquid', 'hyperliquid-chain', 'sol
 
 /** Where tests have a folder with the programs of exchanges, servers have it too. */
 const folder = process.env[programsVariable]
-const programs = folder === undefined ? {} : { [programsVariable]: folder }
+const programs: Readonly<Record<string, string>> = folder === undefined ? {} : { [programsVariable]: folder }
 
 describe('networks that are simulated beside the devnet', () => {
   const cleanUps: (() => unknown)[] = []

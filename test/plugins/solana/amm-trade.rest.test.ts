@@ -170,6 +170,19 @@ describe('/amm/trade of an exchange on Solana', () => {
     expect(site.heldRaw(account)).to.equal(raw(expectedAmount))
   })
 
+  it('reads the accounts of a swap once: the next one of the same tokens has one call less before it is sent', async () => {
+    const calls = async () => {
+      site.proxy.asked.length = 0
+      await sent({ base: 'USDC', quote: 'BASE', amount: '1' })
+      return site.proxy.asked.filter((method) => method !== 'getAccountInfo')
+    }
+    await price({ base: 'USDC', quote: 'BASE', amount: '1' })
+    const [first, second] = [await calls(), await calls()]
+    const reads = (methods: readonly string[]) => methods.filter((method) => method === 'getMultipleAccounts').length
+    expect(reads(first)).to.equal(reads(second) + 1)
+    site.solana.blocks(2)
+  })
+
   it('refuses a request for what there is not', async () => {
     const problem = async (fields: object) => {
       const answer = await refused(fields)
