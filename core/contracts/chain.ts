@@ -132,6 +132,12 @@ export interface AltchainVerbs<F extends Types = Types> {
     what: SimulatedTokens<F['address']>,
     at: At,
   ): Promise<SimulatedOutcome<F['address']> | 'unavailable'>
+  /**
+   * What a mined transaction moved into (above 0) and out of the wallet and its token accounts, smallest units by token address, by its receipt: the native
+   * coin as the lamports of all of them, without the fee. Undefined where nothing was moved because the transaction failed, or the receipt does not tell.
+   * Absent: fills are taken from connectors.
+   */
+  moved?(receipt: F['receipt'], wallet: F['address'], what: SimulatedTokens<F['address']>): ReadonlyMap<string, bigint> | undefined
 }
 
 /** The wallet, and the new account that signs in its place. */

@@ -29,7 +29,7 @@ export async function readFill(entry: Entry, receipt: Json, network: NetworkEntr
   const pending = venue ? undefined : registry.pending(connector)
   // What a contained plugin says of a trade is not taken. Whether it was contained when it planned stands in the journal.
   const isContained = isReadByCore(entry) || (venue?.contained ?? (pending?.tier === 'contained' && pending.allowedBy === 'operator'))
-  if (kind === 'trade' && isContained && network.impl.evm?.moved)
+  if (kind === 'trade' && isContained && (network.impl.evm ?? network.impl.altchain)?.moved)
     return attempt(() => {
       const fill = readTradeFill(receipt, about, address, network.impl)
       return fill && showTradeFill(fill, about)

@@ -34,21 +34,26 @@ interface Parts {
 export function compareMined(entry: Entry, { registry, quarantine, entriesOf, timeoutMs }: Parts): (() => Promise<void>) | undefined {
   const { bounds, landed, connector: plugin, chain, network, address, part } = entry
   const on = registry.networks.find((each) => each.chain === chain && each.network === network)
-  const evm = on?.impl.evm
-  if (!on || !evm?.gains || !bounds || !landed?.ok || plugin === undefined) return undefined
-  const gainsOf = (receipt: Json) => evm.gains?.(receipt, address) ?? new Map<string, bigint>()
+  const { evm, altchain } = on?.impl ?? {}
+  // Of these chains a receipt tells the coin, too.
+  const moved = evm ? undefined : altchain?.moved
+  if (!on || !(evm?.gains ?? moved) || !bounds || !landed?.ok || plugin === undefined) return undefined
+  const gainsOf = (receipt: Json) => (moved ? moved(receipt, address, { tokens: Object.keys(bounds) }) : evm?.gains?.(receipt, address))
   const coin = on.impl.nativeCurrency.address
 
   return async () => {
     const before = part.of === 1 ? [] : await earlierSteps(entry, entriesOf)
     const isWhole = part.index === part.of - 1 && before.every((each) => each.landed?.ok)
     const mined = [...before.flatMap((each) => (each.landed?.ok ? [each.landed] : [])), landed]
-    const gains = sumOf(mined.map(({ receipt }) => gainsOf(receipt)))
+    const known = mined.flatMap(({ receipt }) => gainsOf(receipt) ?? [])
+    // No node has the receipt of one.
+    if (known.length < mined.length) return
     const { [coin]: minCoinRaw = '0', ...ofTokens } = bounds
-    const losses = lossesOf(isWhole ? ofTokens : withoutGains(ofTokens), gains)
+    const told = moved ? bounds : ofTokens
+    const losses = lossesOf(isWhole ? told : withoutGains(told), sumOf(known))
     // Nothing but its value takes the coin of a wallet. So it is read only where it has to bring some, or may take less than it sends.
     const sentRaw = on.impl.rail.outline(entry.step).valueRaw
-    if (part.of === 1 && evm.coinGain && -sentRaw < BigInt(minCoinRaw)) {
+    if (part.of === 1 && evm?.coinGain && -sentRaw < BigInt(minCoinRaw)) {
       try {
         const gainRaw = await evm.coinGain(landed.receipt, address, { signal: AbortSignal.timeout(timeoutMs) })
         if (gainRaw !== undefined) losses.push(...lossesOf({ [coin]: minCoinRaw }, new Map([[coin, gainRaw]])))

@@ -22,7 +22,7 @@ import { solanaRail } from './rail.ts'
 import { solanaDialect } from './rpc.ts'
 import { createTokenAccounts, createAssociatedAddresses, readBalances, readToken } from './tokens.ts'
 import { createImages } from './images.ts'
-import { movedIn } from './movements.ts'
+import { movedIn, movedTogether } from './movements.ts'
 import { decodeLogs, findTransaction } from './transactions.ts'
 import { solana } from './family.ts'
 import { canonicalAddress, isTransactionSignature, nativeAddress, type Solana } from './types.ts'
@@ -100,7 +100,12 @@ export function solanaChain(
     decode: decodeLogs,
     find: (id, at) => findTransaction(rpc, id, at),
     movements: movedIn,
-    altchain: { createToken: createTokenAccounts(rpc, associated), contain: createContain(reader), simulate: createSimulation(rpc) },
+    altchain: {
+      createToken: createTokenAccounts(rpc, associated),
+      contain: createContain(reader),
+      simulate: createSimulation(rpc),
+      moved: movedTogether,
+    },
     async start(signal) {
       await abortable(readHead(rpc, { signal }), signal)
     },

@@ -1,6 +1,7 @@
 // What a confirmed transaction moved into and out of the wallet that paid for it, by the balances that its receipt has of before and after it.
 import type { Fill, Json, Token } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
+import { wrappedMint } from './swap-accounts.ts'
 import { nativeAddress, type SolanaReceipt } from './types.ts'
 
 /** As nodes give it: `readTransaction` keeps what it has beside. */
@@ -51,6 +52,20 @@ export function fillOf(
   const wonRaw = ({ native, address }: Pick<Token, 'address' | 'native'>) => (native ? lamportsRaw : (moved.get(address) ?? 0n))
   const [amountInRaw, amountOutRaw] = [-wonRaw(tokenIn), wonRaw(tokenOut)]
   return amountInRaw < 0n || amountOutRaw < 0n ? undefined : { amountInRaw, amountOutRaw }
+}
+
+/**
+ * The same as a map, for who takes no plugin's word: SOL is what the wallet and its token accounts have of lamports together, wrapped SOL and rent with them.
+ * @param tokens where the wrapped token is among them, it is told apart
+ */
+export function movedTogether(receipt: SolanaReceipt, wallet: string, { tokens }: { readonly tokens: readonly string[] }) {
+  const moved = receipt.status === 1 ? movedIn(receipt, wallet) : undefined
+  const lamportsRaw = moved && lamportsOf(receipt, wallet)
+  if (!moved || lamportsRaw === undefined) return undefined
+  const isApart = tokens.includes(wrappedMint)
+  const wrappedRaw = moved.get(wrappedMint) ?? 0n
+  if (!isApart) moved.delete(wrappedMint)
+  return moved.set(nativeAddress, isApart ? lamportsRaw - wrappedRaw : lamportsRaw)
 }
 
 /**

@@ -28,7 +28,7 @@ export const createSimulation =
     const written = writtenBy(step, wallet)
     if (written.length > maxPerCall)
       return { is: 'failed', reason: `it writes ${written.length} accounts, and ${maxPerCall} at most are looked at` }
-    const { method, params = [] } = simulationCall(step)
+    const { method, params } = simulationCall(step)
     const [wire, options] = params
     const simulation = { method, params: [wire, { ...Object(options), accounts: { encoding: 'base64', addresses: written } }] }
     for (let reading = 1; reading <= maxReadings; reading += 1) {

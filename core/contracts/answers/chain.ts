@@ -195,6 +195,7 @@ const altchainContract: Contract<AltchainVerbs> = {
   ),
   contain: answers(planSchema),
   simulate: answers(outcomeSchema),
+  moved: answers(orNothing(map(signedAmount(), maxTokens))),
 }
 
 export const chainContract: Contract<Chain> = {

@@ -482,9 +482,16 @@ function movesOf(swapRequest: SwapRequest, { steps }: Pick<Plan, 'steps'>, { imp
  * The fill of a trade by the events of its transaction, for connectors whose word is not taken. Undefined where they do not tell both amounts.
  * @param about from `aboutTrade`
  */
-export function readTradeFill(receipt: Json, about: Json, wallet: string, { evm }: Pick<Chain, 'evm'>): Fill | undefined {
+export function readTradeFill(
+  receipt: Json,
+  about: Json,
+  wallet: string,
+  { evm, altchain }: Pick<Chain, 'evm' | 'altchain'>,
+): Fill | undefined {
   const { moves } = about as AboutTrade
-  const moved = moves && evm?.moved?.(receipt, BigInt(moves.sentRaw), wallet)
+  if (!moves) return undefined
+  const tokens = [moves.in, moves.out]
+  const moved = evm ? evm.moved?.(receipt, BigInt(moves.sentRaw), wallet) : altchain?.moved?.(receipt, wallet, { tokens })
   if (!moved) return undefined
   const fill = { amountInRaw: -(moved.get(moves.in) ?? 0n), amountOutRaw: moved.get(moves.out) ?? 0n }
   return fill.amountInRaw > 0n && fill.amountOutRaw > 0n ? fill : undefined

@@ -128,7 +128,7 @@ describe('how a plan of a contained plugin on Solana is signed for', () => {
         () => 'contained',
         ({ message }: Error) => message,
       )
-    const steps = (change: Partial<SolanaIntent>) => ({ steps: [{ ...step, ...change }] })
+    const steps = (change: Partial<SolanaIntent>): Pick<Plan<Solana>, 'steps'> => ({ steps: [{ ...step, ...change }] })
     expect(await refused(steps({ instructions: [...step.instructions, moving] }))).to.match(/instruction of the Token program/)
     expect(await refused(steps({ signers: [own] }))).to.match(/new accounts of its own/)
     expect(await refused(steps({ instructions: [] }))).to.match(/calls no program/)

@@ -9,7 +9,7 @@ const confirmed = { txState: 'CONFIRMED', txStatus: 1 }
 
 /** What its plans do where the amount that is sold ends with a digit. Everything else is as the exchange of the release has it. */
 const hostile = `
-const thief = '${'SysvarC1ock11111111111111111111111111111111'}'
+const thief = 'SysvarC1ock11111111111111111111111111111111'
 export function swapPlan(...[program, pool, quote, terms]: Parameters<typeof honestPlan>): Plan<Solana> {
   const plan = honestPlan(program, pool, quote, terms)
   const [step] = plan.steps
@@ -41,13 +41,17 @@ export function swapPlan(...[program, pool, quote, terms]: Parameters<typeof hon
 }
 `
 
+/** What it says of its fills: twice what came. */
+const lying = (content: string): string =>
+  content.replace('amountOutRaw: bytes.readBigUInt64LE(wordSize)', 'amountOutRaw: 2n * bytes.readBigUInt64LE(wordSize)')
+
 describe('a plugin of a third party on Solana, contained', function () {
   this.timeout(120_000)
   let site: AmmSite
   before(async () => {
     site = await startAmmSite({
       contained: (content, file) =>
-        file === 'swap.ts' ? content.replace('export function swapPlan', 'function honestPlan') + hostile : content,
+        file === 'swap.ts' ? lying(content).replace('export function swapPlan', 'function honestPlan') + hostile : content,
     })
   })
   after(() => site?.stop())
@@ -63,7 +67,7 @@ describe('a plugin of a third party on Solana, contained', function () {
   })
 
   for (const side of ['SELL', 'BUY'] as const)
-    it(`carries out a ${side} as quoted, to the unit, and its program gets no signature of the wallet`, async () => {
+    it(`carries out a ${side} as quoted, to the unit, by the receipt, and its program gets no signature of the wallet`, async () => {
       const quoted = await price({ side })
       const account = await accountOf(side === 'SELL' ? site.base : site.solana.mints.USDC)
       const answer = await site.client.post('/amm/trade', {
