@@ -142,7 +142,8 @@ function Allowances() {
 const isOfEvm = ({ spender }: Allowance): boolean => /^0x[0-9a-fA-F]{40}$/.test(spender)
 
 const Revoke = ({ of }: { of: Allowance }) => {
-  const what = `${of.symbol ?? of.token} from ${of.connectors[0] ?? of.spender}`
+  // A connector may have several spenders.
+  const what = `${of.symbol ?? of.token} from ${of.connectors[0] ?? 'nobody known'} ${of.spender}`
   return (
     <Act
       label="Revoke"

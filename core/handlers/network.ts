@@ -53,7 +53,7 @@ function nodesOf(impl: NetworkEntry['impl']): Pick<NetworkStatusResponse[number]
     const nodes = impl.nodes?.()
     return nodes
       ? {
-          nodes: nodes.map(({ limits: _, ...node }) => ({
+          nodes: nodes.map((node) => ({
             ...node,
             ...(node.trouble !== undefined && { trouble: printable(node.trouble) }),
           })),

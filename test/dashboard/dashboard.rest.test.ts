@@ -119,11 +119,16 @@ describe('the dashboard in a browser', function () {
     })
     await mined(server.client, approved.body.txHash)
     await open(page, 'Wallets')
-    await page.getByRole('button', { name: /^Revoke DAI from uniswap/ }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Yes, revoke' }).click()
-    await page.getByText(/^Sent: \d transaction/).waitFor()
-    await until(async () => !(await server.client.get('/allowances')).text.includes('"symbol":"DAI"'))
-    await page.waitForFunction(`![...document.querySelectorAll('button')].some(({ textContent }) => textContent.startsWith('Revoke DAI'))`)
+    // Swaps there need two spenders.
+    const buttons = page.getByRole('button', { name: /^Revoke DAI from uniswap 0x/ })
+    await buttons.first().waitFor()
+    for (let left = await buttons.count(); left > 0; left -= 1) {
+      await buttons.first().click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Yes, revoke' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      await until(async () => (await buttons.count()) < left)
+    }
+    expect((await server.client.get('/allowances')).text).not.to.contain('"symbol":"DAI"')
   })
 
   it('shows a request that waits for a second person, and carries it out once it is approved', async () => {
@@ -247,7 +252,7 @@ describe('the dashboard in a browser', function () {
 })
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 600; tries += 1) {
     if (await isSo()) return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
