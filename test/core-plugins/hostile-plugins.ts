@@ -175,7 +175,7 @@ export const refusedInHosts: Readonly<Record<string, RefusedFixture>> = {
   },
   'family-of-its-own': {
     what: 'brings a family of chains of its own',
-    family: `{ ...solana, name: 'mine' }`,
+    family: `{ ...solana, name: 'mine', remote: undefined }`,
     on: ['solana', 'mainnet'],
     step: 'consent',
     reason: /has to be trusted: connectors of the family mine /,
@@ -359,7 +359,7 @@ export const harmlessFixtures: Readonly<Record<string, Fixture>> = {
     family: 'solana',
     on: ['solana', 'mainnet'],
   },
-  'family-that-lies': {
+  'reads-another-family': {
     what: 'reads Solana as if it were another family: the server answers what it asks by the chain itself',
     family: `{ ...solana, remote: evm.remote }`,
     on: ['solana', 'mainnet'],
