@@ -124,7 +124,7 @@ function Allowances() {
                 </>
               ),
             },
-            { name: 'May take', end: true, cell: (row) => (row.unlimited ? 'all' : <Amount of={row.amount} />) },
+            { name: 'May take', end: true, cell: (row) => <Taken of={row} /> },
             {
               name: 'At risk',
               end: true,
@@ -137,6 +137,18 @@ function Allowances() {
     </Section>
   )
 }
+
+/** One half of a right by Permit2 takes nothing until there is the other. */
+const Taken = ({ of: { unlimited, amount, dormant } }: { of: Allowance }) => (
+  <>
+    {unlimited ? 'all' : <Amount of={amount} />}
+    {dormant !== undefined && (
+      <div>
+        and <Amount of={dormant} /> once more is approved
+      </div>
+    )}
+  </>
+)
 
 /** Its endpoint is for chains of the EVM, whose addresses have this form. */
 const isOfEvm = ({ spender }: Allowance): boolean => /^0x[0-9a-fA-F]{40}$/.test(spender)
