@@ -32,11 +32,6 @@ export function wordsOf(transaction: Transaction): string {
   return words.length > 0 ? words.join(' ') : transaction.kind
 }
 
-export const sideOf = (transaction: Transaction): string | undefined => {
-  const { side } = fieldsOf(transaction)
-  return typeof side === 'string' ? side : undefined
-}
-
 export const quoteTokenOf = (transaction: Transaction): string | undefined => {
   const { quote } = fieldsOf(transaction)
   return typeof quote === 'string' ? quote : undefined

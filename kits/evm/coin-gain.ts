@@ -40,7 +40,7 @@ export async function readCoinGain(rpc: Rpc, receipt: EvmReceipt, wallet: string
 /** Their receipts are read one by one. */
 const maxOthers = 20
 
-interface Touching {
+interface BlockTransaction {
   readonly hash: string
   readonly from: string
   readonly valueRaw: bigint
@@ -51,10 +51,10 @@ interface Touching {
 function touchingIn(
   { transactions, withdrawals = [] }: Readonly<Record<string, unknown>>,
   wallet: string,
-): readonly Touching[] | undefined {
+): readonly BlockTransaction[] | undefined {
   if (!Array.isArray(transactions) || !Array.isArray(withdrawals)) return undefined
   if (!withdrawals.every((each) => isObject(each) && !isSameHex(each['address'], wallet))) return undefined
-  const touching: Touching[] = []
+  const touching: BlockTransaction[] = []
   for (const tx of transactions as readonly unknown[]) {
     if (!isObject(tx) || typeof tx['from'] !== 'string' || typeof tx['hash'] !== 'string') return undefined
     const { hash, from, to, value, input } = tx
@@ -67,12 +67,17 @@ function touchingIn(
 }
 
 interface Other {
-  readonly tx: Touching
+  readonly tx: BlockTransaction
   readonly receipt: EvmReceipt
 }
 
 /** Undefined where one is missing or of another block. */
-async function receiptsOf(rpc: Rpc, others: readonly Touching[], { blockHash }: EvmReceipt, at: At): Promise<readonly Other[] | undefined> {
+async function receiptsOf(
+  rpc: Rpc,
+  others: readonly BlockTransaction[],
+  { blockHash }: EvmReceipt,
+  at: At,
+): Promise<readonly Other[] | undefined> {
   const method = 'eth_getTransactionReceipt'
   const answers = await rpc.batch(
     others.map(({ hash }) => ({ method, params: [hash] })),
@@ -91,7 +96,7 @@ async function receiptsOf(rpc: Rpc, others: readonly Touching[], { blockHash }: 
  */
 function withoutOthers(
   gainRaw: bigint,
-  own: Touching,
+  own: BlockTransaction,
   others: readonly Other[] | undefined,
   { wallet, isRollup }: { wallet: string; isRollup: boolean },
 ): bigint | undefined {
@@ -117,7 +122,7 @@ function withoutOthers(
 /** Of a transfer that runs no code: the yellow paper, appendix G. */
 const plainGas = 21_000n
 
-const bringsNoCoin = ({ input, valueRaw }: Touching): boolean => valueRaw === 0n && rightsCalls.has(input.slice(0, selectorLength))
+const bringsNoCoin = ({ input, valueRaw }: BlockTransaction): boolean => valueRaw === 0n && rightsCalls.has(input.slice(0, selectorLength))
 const selectorLength = 10
 /** What gives and takes rights: `approve` of ERC-20 and ERC-721, `setApprovalForAll`, `approve` of Permit2. */
 const rightsCalls: ReadonlySet<string> = new Set(['0x095ea7b3', '0xa22cb465', '0x87517c45'])
