@@ -1,7 +1,15 @@
 // The program's pools: their accounts and its arithmetic, as tools/solana-node/programs/pool.c has them.
-import { addressBytes, addressFrom, derivedAddress } from 'sluice/solana'
-import { dataOf, vaultHolds, type AccountLayout, type Accounts, type AccountPools, type Passage, type Pool } from 'sluice/solana-pools'
-import { swapInstruction } from './swap.ts'
+import { addressBytes, addressFrom, derivedAddress, tokenProgram, type SolanaAccountUse, type SolanaInstruction } from 'sluice/solana'
+import {
+  dataOf,
+  vaultHolds,
+  type AccountLayout,
+  type Accounts,
+  type AccountPools,
+  type Passage,
+  type Pool,
+  type PoolSwap,
+} from 'sluice/solana-pools'
 
 /** A pool of two tokens whose product stays constant. */
 export interface PoolState {
@@ -128,4 +136,28 @@ function paidFor(gotRaw: bigint, { inRaw, outRaw }: Reserves, feeBasisPoints: bi
   const tradedRaw = up(inRaw * gotRaw, outRaw - gotRaw)
   const paidRaw = up(tradedRaw * wholeBasisPoints, wholeBasisPoints - feeBasisPoints)
   return paidRaw > 0n && inRaw + paidRaw <= most ? paidRaw : undefined
+}
+
+const wordSize = 8
+
+/** How the program swaps. It enforces the bound itself. */
+function swapInstruction(
+  program: string,
+  { address, tokens, state: { authority, vaults } }: Pool<PoolState>,
+  { tokenIn, exact, amountRaw, boundRaw, owner, from, to }: PoolSwap,
+): SolanaInstruction {
+  const [first, second] = vaults
+  const [vaultIn, vaultOut] = tokens[0] === tokenIn ? [first, second] : [second, first]
+  const signer = { address: owner, writable: false, signer: true }
+  const accounts = [reads(address), reads(authority), signer, ...[from, to, vaultIn, vaultOut].map(writes), reads(tokenProgram)]
+  return { program, accounts, data: words(exact === 'in' ? 1n : 2n, amountRaw, boundRaw) }
+}
+
+const reads = (address: string): SolanaAccountUse => ({ address, writable: false, signer: false })
+const writes = (address: string): SolanaAccountUse => ({ address, writable: true, signer: false })
+/** Little-endian words of 64 bits, in base64. */
+function words(...all: readonly bigint[]): string {
+  const bytes = Buffer.alloc(all.length * wordSize)
+  for (const [index, each] of all.entries()) bytes.writeBigUInt64LE(each, index * wordSize)
+  return bytes.toString('base64')
 }
