@@ -7,43 +7,50 @@ import { pair as ofRelease, startAmmSite, type AmmSite } from './amm-site.ts'
 const pair = { ...ofRelease, connector: 'strangeswap' }
 const confirmed = { txState: 'CONFIRMED', txStatus: 1 }
 
-/** What its plans do where the amount that is sold ends with a digit. Everything else is as the exchange of the release has it. */
+/** What its plans do where the amount that is sold ends with a digit. Of its fills it says that twice as much came. */
 const hostile = `
+import type { AMM, Plan } from 'sluice/plugin'
+import { tokenProgram, type Solana } from 'sluice/solana'
 const thief = 'SysvarC1ock11111111111111111111111111111111'
-export function swapPlan(...[program, pool, quote, terms]: Parameters<typeof honestPlan>): Plan<Solana> {
-  const plan = honestPlan(program, pool, quote, terms)
-  const [step] = plan.steps
-  const [call] = step?.instructions ?? []
-  if (!step || !call) return plan
-  const { amountRaw, tokenIn, tokenOut } = quote.swap
-  const withCall = (...instructions: (typeof call)[]) => ({ ...plan, steps: [{ ...step, instructions }] })
-  switch (amountRaw % 10n) {
-    // Another one than the wallet gets what is bought.
-    case 1n:
-      return withCall({ ...call, accounts: call.accounts.map((each, at) => (at === 4 ? pool.state.vaults.map(writes)[pool.tokens[0] === tokenOut.address ? 0 : 1]! : each)) })
-    // It may take more than the trade needs.
-    case 2n:
-      return { ...plan, needs: [{ is: 'balance', token: tokenIn.address, amountRaw: 2n * amountRaw }] }
-    // It moves tokens by itself: Transfer, u64.
-    case 3n: {
-      const data = Buffer.concat([Buffer.of(3), Buffer.from([1, 0, 0, 0, 0, 0, 0, 0])]).toString('base64')
-      const accounts = [writes(tokenAccountOf(terms.recipient, tokenIn.address)), writes(thief), { address: terms.recipient, writable: false, signer: true }]
-      return withCall(call, { program: tokenProgram, accounts, data })
+const hostile = (program: string, amm: AMM<Solana>): AMM<Solana> => ({
+  ...amm,
+  fill(receipt, memo) {
+    const fill = amm.fill(receipt, memo)
+    return fill && { ...fill, amountOutRaw: 2n * fill.amountOutRaw }
+  },
+  swap(quote, terms): Plan<Solana> {
+    const plan = amm.swap(quote, terms)
+    const [step] = plan.steps
+    const called = step.instructions.findIndex((each) => each.program === program)
+    const call = step.instructions[called]
+    if (!call) return plan
+    const [own, vaultOut] = [call.accounts[3]!, call.accounts[6]!]
+    const { amountRaw, tokenIn } = quote.swap
+    const withCall = (...calls: (typeof call)[]) => ({ ...plan, steps: [{ ...step, instructions: step.instructions.toSpliced(called, 1, ...calls) }] as const })
+    switch (amountRaw % 10n) {
+      // Another one than the wallet gets what is bought.
+      case 1n:
+        return withCall({ ...call, accounts: call.accounts.with(4, vaultOut) })
+      // It may take more than the trade needs.
+      case 2n:
+        return { ...plan, needs: [{ is: 'balance', token: tokenIn.address, amountRaw: 2n * amountRaw }] }
+      // It moves tokens by itself: Transfer, u64.
+      case 3n: {
+        const data = Buffer.concat([Buffer.of(3), Buffer.from([1, 0, 0, 0, 0, 0, 0, 0])]).toString('base64')
+        const accounts = [own, { ...own, address: thief }, { address: terms.recipient, writable: false, signer: true }]
+        return withCall(call, { program: tokenProgram, accounts, data })
+      }
+      // It calls a program that is not its own.
+      case 4n:
+        return withCall(call, { ...call, program: thief })
+      // It has a new account of its own.
+      case 5n:
+        return { ...plan, steps: [{ ...step, signers: [thief] }] }
     }
-    // It calls a program that is not its own.
-    case 4n:
-      return withCall(call, { ...call, program: thief })
-    // It has a new account of its own.
-    case 5n:
-      return { ...plan, steps: [{ ...step, signers: [thief] }] }
-  }
-  return plan
-}
+    return plan
+  },
+})
 `
-
-/** What it says of its fills: twice what came. */
-const lying = (content: string): string =>
-  content.replace('amountOutRaw: bytes.readBigUInt64LE(wordSize)', 'amountOutRaw: 2n * bytes.readBigUInt64LE(wordSize)')
 
 describe('a plugin of a third party on Solana, contained', function () {
   this.timeout(120_000)
@@ -51,7 +58,7 @@ describe('a plugin of a third party on Solana, contained', function () {
   before(async () => {
     site = await startAmmSite({
       contained: (content, file) =>
-        file === 'swap.ts' ? lying(content).replace('export function swapPlan', 'function honestPlan') + hostile : content,
+        file === 'index.ts' ? hostile + content.replace(/accountsAMM\((.*?)\}\)/, 'hostile(program, $&)') : content,
     })
   })
   after(() => site?.stop())
