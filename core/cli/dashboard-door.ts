@@ -2,6 +2,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isObject } from '../base/json.ts'
+import { command } from '../base/layout.ts'
 import { isOfForeignPage } from '../http/origins.ts'
 import { refusalOfAddress, type ProxyDoor } from './local-proxy.ts'
 
@@ -20,7 +21,7 @@ const page = (text: string, script = ''): string => `<!doctype html>
 ${script}</html>
 `
 const closed = page(
-  'This page is for the browser that has opened the link of “sluice dashboard”. Start that command again: each link works once.',
+  `This page is for the browser that has opened the link of “${command} dashboard”. Start that command again: each link works once.`,
 )
 const opening = page('Opening…', '<script src="/open.js"></script>\n')
 
@@ -52,7 +53,7 @@ export function createDashboardDoor(): DashboardDoor {
 
   function open(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
     if (!isSame(secretIn(body), secret)) return answerJson(response, 403, 'This is not the link of this process.')
-    if (isUsed) return answerJson(response, 403, 'This link was used already. Start “sluice dashboard” again: each link works once.')
+    if (isUsed) return answerJson(response, 403, `This link was used already. Start “${command} dashboard” again: each link works once.`)
     isUsed = true
     response.writeHead(204, { 'set-cookie': `${cookieName(request.socket.localPort)}=${session}; HttpOnly; SameSite=Strict; Path=/` }).end()
   }
