@@ -57,7 +57,7 @@ export const listedSpender = '0x00000000000000000000000000000000000000A7'
 const plugins = new URL('../../plugins/', import.meta.url)
 const otherChains = readdirSync(plugins).filter((name) => name !== 'ethereum' && existsSync(new URL(`${name}/tokens.json`, plugins)))
 /** Connectors that serve no other network than that of such a chain would be refused. */
-const ofOtherChains = ['hyperliquid']
+const ofOtherChains = ['hyperliquid', 'meteora', 'raydium']
 export const nobody = { rpcUrls: ['http://127.0.0.1:1'] }
 
 /** A server of the one chain. */

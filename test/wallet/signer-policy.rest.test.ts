@@ -6,6 +6,8 @@ import { allowedPlugins } from '../../core/plugins/consent/consent.ts'
 import { outlineOf } from '../../core/plugins/discover/outline.ts'
 import { signerFiles } from '../../core/wallet/signing.ts'
 import { policyFromFiles } from '../../core/wallet/policy-files.ts'
+import { constantProductProgram } from '../../kits/solana/amm/constant-product/accounts.ts'
+import { dammProgram } from '../../kits/solana/amm/damm/accounts.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 
 const router = '0x00000000000000000000000000000000000000A1'
@@ -63,7 +65,7 @@ describe('what a plugin declares to be signed', () => {
       network: 'mainnet',
       local: false,
       feeCapRaw: solana?.feeCapRaw,
-      contracts: [program],
+      contracts: [dammProgram, constantProductProgram, program],
     })
     expect(on('ethereum')).to.include({ keys: 'secp256k1', chainId: 1 })
     expect(on('ethereum')?.contracts).not.to.include(program)
