@@ -157,8 +157,9 @@ describe('sluice tx', () => {
     it('lists it among those that are open, and says what it waits for', async () => {
       await eventually(async () => (await stateOf(waiting.txHash)) === 'BROADCAST', 'a node had it')
       const { said } = await tx('list', '--open', '--address', mine)
-      expect(said.trim().split('\n')).to.have.lengthOf(2)
-      expect(said).to.match(new RegExp(`BROADCAST .+${waiting.txHash}$`, 'm'))
+      // What the columns are, and of the one that is open: its row, its hash, and what was asked for.
+      expect(said.trim().split('\n')).to.have.lengthOf(4)
+      expect(said).to.match(new RegExp(`BROADCAST +approve.*\\n +${waiting.txHash}$`, 'm'))
       expect((await tx('show', waiting.txHash)).said).to.match(/^ {2}next +It (waits for a block|pays too little)/m)
     })
 
