@@ -44,6 +44,8 @@ interface BlockTransaction {
   readonly hash: string
   readonly from: string
   readonly valueRaw: bigint
+  /** Of its value, what leaves or reaches the wallet: nothing of what it sends itself. */
+  readonly movesRaw: bigint
   readonly input: string
 }
 
@@ -61,7 +63,8 @@ function touchingIn(
     const valueRaw = quantityOf(value)
     if (!isSameHex(from, wallet) && (!isSameHex(to, wallet) || valueRaw === 0n)) continue
     if (valueRaw === undefined) return undefined
-    touching.push({ hash, from, valueRaw, input: typeof input === 'string' ? input : '' })
+    const isToItself = isSameHex(from, wallet) && isSameHex(to, wallet)
+    touching.push({ hash, from, valueRaw, movesRaw: isToItself ? 0n : valueRaw, input: typeof input === 'string' ? input : '' })
   }
   return touching
 }
@@ -101,10 +104,10 @@ function withoutOthers(
   { wallet, isRollup }: { wallet: string; isRollup: boolean },
 ): bigint | undefined {
   if (!others) return undefined
-  let cameRaw = gainRaw + own.valueRaw
+  let cameRaw = gainRaw + own.movesRaw
   let isOwnAlone = true
   for (const { tx, receipt } of others) {
-    const movedRaw = receipt.status === 0 ? 0n : tx.valueRaw
+    const movedRaw = receipt.status === 0 ? 0n : tx.movesRaw
     if (isSameHex(tx.from, wallet)) {
       const paid = paidFees(receipt, isRollup)
       if (!paid) return undefined
@@ -116,7 +119,7 @@ function withoutOthers(
       cameRaw -= movedRaw
     }
   }
-  return cameRaw >= 0n && (cameRaw === 0n || isOwnAlone) ? cameRaw - own.valueRaw : undefined
+  return cameRaw >= 0n && (cameRaw === 0n || isOwnAlone) ? cameRaw - own.movesRaw : undefined
 }
 
 /** Of a transfer that runs no code: the yellow paper, appendix G. */

@@ -8,12 +8,17 @@ const receipt = { transactionHash: '0xA', blockHash: '0xB', blockNumber: 7, gasU
 const own = { hash: '0xa', from: wallet.toLowerCase(), to: other, value: '0x5' }
 
 /** By a block that has this beside the own transaction, in which the wallet got 100 less gas. */
-function gainBeside(transactions: readonly object[], more: object = {}, receipts: Readonly<Record<string, object>> = {}) {
+function gainBeside(
+  transactions: readonly object[],
+  more: object = {},
+  receipts: Readonly<Record<string, object>> = {},
+  { sent = own, had = '0x0', has = '0x5a' } = {},
+) {
   const results: Record<string, unknown> = {
-    'eth_getBalance 0x7': '0x5a',
-    'eth_getBalance 0x6': '0x0',
+    'eth_getBalance 0x7': has,
+    'eth_getBalance 0x6': had,
     // A node has whole transactions where it is asked for them.
-    'eth_getBlockByNumber true': { hash: '0xB', transactions: [own, ...transactions], ...more },
+    'eth_getBlockByNumber true': { hash: '0xB', transactions: [sent, ...transactions], ...more },
     'eth_getBlockByNumber false': { hash: '0xB', transactions: ['0xa'] },
   }
   const batch: Rpc['batch'] = async (calls) =>
@@ -51,6 +56,15 @@ describe('what a transaction brought of the coin, by the balances of its block',
     expect(await gainBeside([{ hash: '0xc', from: other, to: wallet, value: '0x9' }], {}, plain)).to.equal(91n)
     const reverted = mined('0xc', { status: '0x0' })
     expect(await gainBeside([{ ...ofWallet, value: '0x9', input: '0x12345678' }], {}, reverted)).to.equal(110n)
+  })
+
+  it('has nothing of what the wallet sent itself in that block', async () => {
+    const toItself = { ...ofWallet, to: wallet, value: '0x9' }
+    expect(await gainBeside([toItself], {}, mined('0xc', { gasUsed: '0x5208' }))).to.equal(100n + 21_000n)
+    // Its own transaction cost 10 in gas, and the other one 10: neither brought anything.
+    const sent = { ...own, to: wallet }
+    const called = { ...ofWallet, value: '0x0', input: '0x12345678' }
+    expect(await gainBeside([called], {}, mined('0xc'), { sent, had: '0x14', has: '0x0' })).to.equal(0n)
   })
 
   it('is what each sent where no coin came in, whatever the others of the wallet in that block were', async () => {
