@@ -112,7 +112,10 @@ async function findPosition(
   const version = readVersion(request.version, venue)
   const tokenId = readTokenId(request.tokenId)
   const inMemory = await known?.({ tokenId, version }, { network, venue, services }, at)
-  if (inMemory) return inMemory
+  if (inMemory) {
+    notePresent({ tokenId, version }, inMemory.head, target)
+    return inMemory
+  }
   const found = await (range.positionOf
     ? range.positionOf({ tokenId, ...(version !== undefined && { version }) }, at)
     : range.position(tokenId, at))

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createClient, type Client } from '../../../testkit/client.ts'
 import { admins, mined } from '../../http/shared-server.ts'
@@ -29,6 +30,17 @@ describe('positions that a bot of Hummingbot looks at each second', function () 
     await healthy(exchange)
   }
   const look = (positionAddress: string) => bot.get('/trading/clmm/position-info', { ...venue, positionAddress })
+  const statusOf = async (positionAddress: string) =>
+    (await bot.answer('/trading/clmm/position-info', { ...venue, positionAddress })).status
+  /** The first other status: a server hears of a block a moment after it. */
+  async function statusAfter(status: number, positionAddress: string): Promise<number> {
+    for (let tries = 0; tries < 200; tries += 1) {
+      const now = await statusOf(positionAddress)
+      if (now !== status) return now
+      await sleep(50)
+    }
+    return status
+  }
   const lookAtAll = () => Promise.all(own.map(look))
   const done = async (path: string, fields: object) => {
     const { status, text, body } = await stage.server.client.post(path, { ...local, address: admins, ...fields })
@@ -91,6 +103,49 @@ describe('positions that a bot of Hummingbot looks at each second', function () 
       expect(owned).to.deep.include(shown)
       await stage.rpc('evm_setIntervalMining', 1)
     }
+  })
+
+  it('are not gone at the first look that misses them, long after a reorganisation had taken them back for a moment', async () => {
+    const heightNow = async () => Number(await stage.rpc('eth_blockNumber'))
+    await stage.rpc('evm_setIntervalMining', 0)
+    const before = await heightNow()
+    await stage.rpc('evm_setIntervalMining', 1)
+    const opened = await open()
+    await stage.rpc('evm_setIntervalMining', 0)
+    for (let times = 0; times < 2; times += 1) expect(await look(opened)).to.include({ address: opened })
+    const height = await heightNow()
+    const sent: unknown[] = []
+    for (let number = before + 1; number <= height; number += 1) {
+      const { transactions } = (await stage.rpc('eth_getBlockByNumber', `0x${number.toString(16)}`, false)) as { transactions: string[] }
+      for (const hash of transactions) sent.push(await stage.rpc('eth_getRawTransactionByHash', hash))
+    }
+
+    const takeBack = async () => {
+      await stage.rpc('anvil_reorg', (await heightNow()) - before, [])
+      // The server sends again what it finds in no block.
+      await stage.rpc('anvil_dropAllTransactions')
+      await stage.rpc('evm_mine')
+    }
+    await takeBack()
+    expect(await statusAfter(200, opened)).to.equal(503)
+    const putBack = async () => {
+      for (const raw of sent) await stage.rpc('eth_sendRawTransaction', raw).catch(() => {})
+      await stage.rpc('evm_mine')
+    }
+    await putBack()
+    // Memory tells of it only once its server has heard of that block.
+    await sleep(1_500)
+    expect(await statusAfter(503, opened)).to.equal(200)
+    for (let block = 0; block < manyBlocks; block += 1) {
+      await stage.rpc('evm_mine')
+      expect(await look(opened)).to.include({ address: opened })
+    }
+
+    await takeBack()
+    expect(await statusAfter(200, opened)).to.equal(503)
+    await stage.rpc('anvil_mine', manyBlocks)
+    expect(await statusAfter(503, opened)).to.equal(404)
+    await putBack()
   })
 
   it('are not gone where a node answers by blocks from before they were opened, for however many blocks', async () => {
