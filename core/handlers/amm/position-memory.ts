@@ -1,6 +1,7 @@
 // Positions that are asked for again and again, as bots do each second: all of one exchange are read together once for each block, and answered from
 // memory until the next one.
-import { abortable } from '../../base/async.ts'
+import { abortable, isAbort } from '../../base/async.ts'
+import { SluiceError } from '../../base/errors.ts'
 import type { AMMRange, At, Head, RangePosition } from '../../contracts/index.ts'
 import { isSameHead } from '../../live-state/blocks.ts'
 import { tradingOf } from '../../plugins/index.ts'
@@ -31,6 +32,8 @@ class PositionMemory {
   readonly #asked = new Map<string, number>()
   #reading: Reading | undefined
   #underWay: Promise<Reading> | undefined
+  /** The newest block when reading all of them failed. */
+  #failed: Head | undefined
 
   isFollowed(tokenId: string): boolean {
     const askedMs = this.#asked.get(tokenId)
@@ -56,15 +59,19 @@ class PositionMemory {
     return isSameHead(tip, reading.tip) ? reading : undefined
   }
 
-  /** One after the other. */
-  read(tip: Head, readById: ReadById): Promise<Reading> {
+  /** One after the other. Undefined where it failed and no block came since: whoever looks would wait for the same again. */
+  async read(tip: Head, readById: ReadById): Promise<Reading | undefined> {
+    if (this.#failed && isSameHead(this.#failed, tip)) return undefined
     this.#underWay ??= this.#readAll(tip, readById).finally(() => (this.#underWay = undefined))
     return this.#underWay
   }
 
   async #readAll(tip: Head, readById: ReadById): Promise<Reading> {
     const ids = [...this.#asked.keys()]
-    const { head, positions } = await readById(ids, { signal: AbortSignal.timeout(readingMs) })
+    const { head, positions } = await readById(ids, { signal: AbortSignal.timeout(readingMs) }).catch((error: unknown) => {
+      this.#failed = tip
+      throw error
+    })
     this.#reading = { head, tip, ids: new Set(ids), positions: new Map(positions.map((each) => [each.tokenId, each])) }
     return this.#reading
   }
@@ -87,8 +94,7 @@ export const followPosition = (tokenId: string, version: string | undefined, { v
 
 /**
  * A position as it is at the newest block, where it was asked for a moment ago, too. Undefined where the exchange has to be asked for it alone: it says
- * why there is none, too.
- * @throws SluiceError NETWORK where the network is away
+ * why there is none, too; and where all of them cannot be read together, as a node may do little at once, or refuse what following it takes.
  */
 export async function positionFromMemory(
   { tokenId, version }: { readonly tokenId: string; readonly version: string | undefined },
@@ -102,14 +108,19 @@ export async function positionFromMemory(
   if (!memory.isFollowed(tokenId)) return undefined
   const readById: ReadById = async (tokenIds, own) =>
     positionsById.call(range, { tokenIds, ...(version !== undefined && { version }) }, own)
-  for (let tries = 0; tries < maxTries; tries += 1) {
-    const tip = await services.following.newestHead(network, at)
-    noteNewest(tip, { venue })
-    const reading = memory.known(tokenId, tip) ?? (await abortable(memory.read(tip, readById), at.signal))
-    const position = reading.positions.get(tokenId)
-    // One that was under way is of those that were asked for before, and maybe of an older block.
-    if (position && reading.head.number >= tip.number) return { head: reading.head, position }
-    if (reading.ids.has(tokenId) && reading.head.number >= tip.number) return undefined
+  try {
+    for (let tries = 0; tries < maxTries; tries += 1) {
+      const tip = await services.following.newestHead(network, at)
+      noteNewest(tip, { venue })
+      const reading = memory.known(tokenId, tip) ?? (await abortable(memory.read(tip, readById), at.signal))
+      if (!reading) return undefined
+      const position = reading.positions.get(tokenId)
+      // One that was under way is of those that were asked for before, and maybe of an older block.
+      if (position && reading.head.number >= tip.number) return { head: reading.head, position }
+      if (reading.ids.has(tokenId) && reading.head.number >= tip.number) return undefined
+    }
+  } catch (error) {
+    if (at.signal.aborted || !(error instanceof SluiceError || isAbort(error))) throw error
   }
   return undefined
 }

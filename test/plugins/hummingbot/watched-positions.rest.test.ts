@@ -148,6 +148,41 @@ describe('positions that a bot of Hummingbot looks at each second', function () 
     await putBack()
   })
 
+  /** `positions` of the manager, as it stands in a call of several. */
+  const positionCall = '99fbab88'
+  const refusals: Readonly<Record<string, (call: { method: string; params: readonly unknown[] }) => boolean>> = {
+    'calls that ask for more than one of them': ({ method, params }) =>
+      method === 'eth_call' && JSON.stringify(params).split(positionCall).length > 2,
+    'to tell of changes': ({ method }) => method === 'eth_getLogs',
+  }
+  for (const [what, isRefused] of Object.entries(refusals))
+    it(`are told one by one where the node refuses ${what}`, async () => {
+      await stage.rpc('evm_setIntervalMining', 0)
+      await lookAtAll()
+      let refused = 0
+      await stage.proxy.become(async ({ calls: asked, response, answer }) => {
+        const text = await answer()
+        const answers: unknown[] = [JSON.parse(text)].flat()
+        const kept = answers.map((each, index) => {
+          const call = asked[index]
+          if (!call || !isRefused(call)) return each
+          refused += 1
+          const id: unknown = Reflect.get(Object(each), 'id')
+          return { jsonrpc: '2.0', id, error: { code: -32_000, message: 'execution aborted (timeout = 5s)' } }
+        })
+        response.writeHead(200, json).end(JSON.stringify(text.startsWith('[') ? kept : kept[0]))
+      })
+      for (let block = 0; block < 3; block += 1) {
+        await stage.rpc('evm_mine')
+        // Until its server has heard of that block.
+        for (let times = 0; times < 5; times += 1) {
+          for (const position of own) expect(await look(position)).to.include({ address: position })
+          await sleep(200)
+        }
+      }
+      expect(refused).to.be.above(0)
+    })
+
   it('are not gone where a node answers by blocks from before they were opened, for however many blocks', async () => {
     const opened = await open()
     const at = Number(await stage.rpc('eth_blockNumber'))
