@@ -39,7 +39,7 @@ export function packInTwo(first: string, second: string): Buffer {
   head.writeUInt8(inTwo)
   head.writeUInt32BE(packed.length, 1)
   if (second === '') return Buffer.concat([head, packed])
-  const rest = deflateSync(foldAddresses(second), { dictionary: dictionaryBehind(first), strategy: constants.Z_FILTERED })
+  const rest = deflateSync(foldAddresses(second), { dictionary: dictionaryBehind(first, newest), strategy: constants.Z_FILTERED })
   return Buffer.concat([head, packed, rest])
 }
 const inTwo = 0x02
@@ -49,15 +49,17 @@ export const isInTwo = (bytes: Uint8Array | ArrayBuffer): boolean => bytesIn(byt
 
 /** @throws Error if the bytes are not what `packInTwo` makes */
 export function unpackFirst(bytes: Uint8Array | ArrayBuffer): string {
-  return inflate(streamsIn(bytes).first, newest).toString()
+  const { first } = streamsIn(bytes)
+  return inflate(first, dictionaryOf(first)).toString()
 }
 
 /** @throws Error if the bytes are not what `packInTwo` makes */
 export function unpackBoth(bytes: Uint8Array | ArrayBuffer): { readonly first: string; readonly second: string } {
   const streams = streamsIn(bytes)
-  const first = inflate(streams.first, newest).toString()
+  const dictionary = dictionaryOf(streams.first)
+  const first = inflate(streams.first, dictionary).toString()
   if (streams.second.length === 0) return { first, second: '' }
-  const text = inflate(streams.second, dictionaryBehind(first))
+  const text = inflate(streams.second, dictionaryBehind(first, dictionary))
   return { first, second: text.toString('utf8', unfoldAddresses(text)) }
 }
 
@@ -75,10 +77,10 @@ const inflate = (stream: Uint8Array | ArrayBuffer, dictionary: Buffer): Buffer =
   inflateSync(stream, { finishFlush: constants.Z_FINISH, maxOutputLength: maxTextBytes, chunkSize, dictionary })
 
 /** Folded addresses of the second text are in lower case. */
-const dictionaryBehind = (first: string): Buffer =>
-  Buffer.concat([newest, Buffer.from(first.replaceAll(addresses, (address) => address.toLowerCase()))])
+const dictionaryBehind = (first: string, dictionary: Buffer): Buffer =>
+  Buffer.concat([dictionary, Buffer.from(first.replaceAll(addresses, (address) => address.toLowerCase()))])
 
-/** Four bytes after the header of two say which dictionary it was: its checksum. */
+/** Four bytes after the header of two of a stream say which dictionary it was: its checksum. */
 function dictionaryOf(bytes: Uint8Array | ArrayBuffer): Buffer {
   const id = bytesIn(bytes).readUInt32BE(2)
   return dictionaries.get(id) ?? newest

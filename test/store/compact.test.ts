@@ -76,6 +76,14 @@ describe('texts that are packed in two', () => {
     })
   })
 
+  it('can be read by whichever dictionary they name, the second text by the same one', () => {
+    // By the first of the dictionaries, as `unpack` knows them.
+    const packed = Buffer.from('AgAAAB14u+N5WmyrxtroQc4CjknOKa6Ek4ShUi0AM5oTRXi7/2xuEHNUcAu0teWCD0URrxMAqLYNeA==', 'base64')
+    const first = '{"state":"CONFIRMED","address":"0xAbCdEf0000000000000000000000000000000001"}'
+    expect(unpackFirst(packed)).to.equal(first)
+    expect(unpackBoth(packed)).to.deep.equal({ first, second: '{"to":"0xAbCdEf0000000000000000000000000000000001"}' })
+  })
+
   it('fail to unpack where a byte is wrong or missing', () => {
     const trade = readFileSync(new URL('../fixtures/two-hop-trade.json', import.meta.url), 'utf8')
     const packed = packInTwo(trade.slice(0, 1_000), trade.slice(1_000))
