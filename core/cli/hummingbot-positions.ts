@@ -49,25 +49,35 @@ export function hummingbotPositionsCommand(settingsOf: () => Settings): Command 
     )
 }
 
-/** Hummingbot's name of each network, by the one that it has here. */
-const namesByNetwork = (networks: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> =>
-  new Map(Object.entries(networks).map(([name, own]) => [String(own), name]))
+/** Hummingbot's name of each network, by the one that it has here. Where it has several, the first one: an own name comes after theirs. */
+export const namesByNetwork = (networks: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries(networks)
+      .map(([name, own]): [string, string] => [String(own), name])
+      .toReversed(),
+  )
+
+/** Exchanges of EVM chains that `connector` of `POST /trading/clmm/close` may name at 2.17. */
+const theirConnectors: ReadonlySet<string> = new Set(['uniswap', 'pancakeswap'])
 
 /** undefined, with a warning, where their Gateway has no such position. */
-function lineOf(
-  { chain, network, connector, version = 'v3', address, tokenId, txHash }: OpenedPosition,
-  names: ReadonlyMap<string, string>,
-) {
-  const chainNetwork = names.get(`${chain}/${network}`)
-  const missing =
-    tokenId === undefined
-      ? 'it has no id yet: ask again'
-      : chainNetwork === undefined
-        ? 'Hummingbot’s Gateway does not name that network: close it here'
-        : version === 'v3'
-          ? undefined
-          : `Hummingbot’s Gateway has no positions of ${version}: close it here`
-  if (missing === undefined) return plainJson(JSON.stringify({ connector, chainNetwork, walletAddress: address, positionAddress: tokenId }))
-  complain(`warning: ${connector} ${version} ${tokenId ?? `of ${txHash}`} on ${chain}/${network} is not listed: ${missing}`)
+function lineOf(position: OpenedPosition, names: ReadonlyMap<string, string>): string | undefined {
+  const { chain, network, connector, version = 'v3', tokenId, txHash } = position
+  const found = closeOf(position, names)
+  if (typeof found !== 'string') return plainJson(JSON.stringify(found))
+  complain(`warning: ${connector} ${version} ${tokenId ?? `of ${txHash}`} on ${chain}/${network} is not listed: ${found}`)
   return undefined
+}
+
+/** The body that closes it there, or why there is none. */
+export function closeOf(
+  { chain, network, connector, version = 'v3', address, tokenId }: OpenedPosition,
+  names: ReadonlyMap<string, string>,
+): Readonly<Record<string, string>> | string {
+  const chainNetwork = names.get(`${chain}/${network}`)
+  if (tokenId === undefined) return 'it has no id yet: ask again'
+  if (chainNetwork === undefined) return 'Hummingbot’s Gateway does not name that network: close it here'
+  if (version !== 'v3') return `Hummingbot’s Gateway has no positions of ${version}: close it here`
+  if (!theirConnectors.has(connector)) return `Hummingbot’s Gateway has no positions on ${connector}: close it here`
+  return { connector, chainNetwork, walletAddress: address, positionAddress: tokenId }
 }
