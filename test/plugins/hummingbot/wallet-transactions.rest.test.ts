@@ -81,6 +81,24 @@ describe('approvals and wraps of Hummingbot’s clients', function () {
     expect((await bot.refusal('POST', approve, { ...request, spender: 'sluice' })).status).to.be.within(400, 499)
   })
 
+  it('approve what opens positions by the names of ranges, and the router of pools without them by theirs', async () => {
+    const of = { network: 'local', address: others, token: 'WETH' }
+    const allowances = async (spender: string) =>
+      server.client.post('/evm/allowances', { chain: 'ethereum', network: 'local', address: others, spender, tokenSymbols: ['WETH'] })
+    const own = ['uniswap', 'uniswap/positions', 'uniswap/v2']
+    const left = async () => Promise.all(own.map(async (spender) => Number((await allowances(spender)).body.approvals.WETH)))
+    for (const [spender, amount, amounts] of [
+      ['uniswap/clmm', '1', [0, 1, 0]],
+      ['uniswap/positions', '2', [0, 2, 0]],
+      ['uniswap/amm', '3', [0, 2, 3]],
+      ['uniswap/clmm/swap', '4', [4, 2, 3]],
+    ] as const) {
+      const { status } = await bot.post(approve, { ...of, spender, amount })
+      expect(status).to.equal(1)
+      expect(await left(), spender).to.deep.equal(amounts)
+    }
+  })
+
   it('are sent once where the answer was lost, and twice where it was not', async () => {
     const before = await countOf('wrap')
     const body = { network: 'local', address: others, amount: '0.5' }
