@@ -1,6 +1,6 @@
 import { checkHistory, nonces, ofJournal } from '../checker/check-history.ts'
 import { checkPositions } from '../hummingbot/check-positions.ts'
-import { lpVersions, openAsBots, type PositionLife } from '../hummingbot/position-bots.ts'
+import { openAsBots, type PositionLife } from '../hummingbot/position-bots.ts'
 import {
   deepestPool,
   keepReorganisations,
@@ -8,8 +8,8 @@ import {
   prepareWallets,
   tradeInPool,
   type Pool,
-  type PositionEvent,
 } from '../hummingbot/position-facts.ts'
+import { missingOfPositions } from '../hummingbot/shown.ts'
 import { startSwapCalls, type SwapCalls } from '../hummingbot/swap-calls.ts'
 import type { Random } from '../random.ts'
 import { watch } from '../traffic.ts'
@@ -51,7 +51,8 @@ export const hummingbotLiquidity: Scenario<Size> = {
       const states = new Map(readDeliveries(world.home.dataDir).map(({ id, state }) => [id, state]))
       const decimals = pool?.isCoinFirst ? ([18, 6] as const) : ([6, 18] as const)
       const violations = checkHistory(history, [nonces], [ofJournal, checkPositions({ lives, events, decimals, states, reorganisations })])
-      if (violations.length === 0) requireShown(lives, events)
+      const missing = missingOfPositions(lives, events)
+      if (violations.length === 0 && missing !== undefined) throw new Error(`No violation, and too little was shown: ${missing}.`)
       return violations
     }
     return judge(world, async () => {
@@ -118,17 +119,3 @@ function figuresOf(lives: readonly PositionLife[]): Record<string, unknown> {
     'closes told with fees': lives.filter(({ closed = [] }) => closed.some(({ fees }) => fees?.some((fee) => Number(fee) > 0))).length,
   }
 }
-
-/** A run that nothing went through shows nothing: most positions came to an end, and some were closed in each version of the clients. */
-function requireShown(lives: readonly PositionLife[], events: readonly PositionEvent[]): void {
-  const closed = lives.filter(({ booked }) => booked === 'closed')
-  const without = lpVersions.filter(({ name }) => !closed.some(({ version }) => version === name))
-  const burnt = events.filter(({ is }) => is === 'burnt').length
-  const ended = closed.length + lives.filter(({ booked }) => booked === 'gone').length
-  if (ended < leastEnded * lives.length || without.length > 0 || burnt < closed.length * leastEnded)
-    throw new Error(
-      `No violation, and too little was shown: ${closed.length} of ${lives.length} positions were closed, ${ended} came to an end, none of ${without.map(({ name }) => name).join(', ') || 'no version'}; ${burnt} are burnt on the chain.`,
-    )
-}
-
-const leastEnded = 0.6
