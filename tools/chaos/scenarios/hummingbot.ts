@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
 import { checkHistory, nonces, ofJournal } from '../checker/check-history.ts'
 import { checkSwaps, type DeliveryBook } from '../hummingbot/check-swaps.ts'
-import { swapAsBots, versions, type SwapOrder } from '../hummingbot/swap-bots.ts'
+import { missingOfSwaps } from '../hummingbot/shown.ts'
+import { swapAsBots, type SwapOrder } from '../hummingbot/swap-bots.ts'
 import { startSwapCalls, type SwapCalls } from '../hummingbot/swap-calls.ts'
 import type { Random } from '../random.ts'
 import { watch } from '../traffic.ts'
@@ -52,7 +53,8 @@ export const hummingbot: Scenario<Size> = {
       const rows = readDeliveries(world.home.dataDir)
       const book: DeliveryBook = { states: new Map(rows.map(({ id, state }) => [id, state])), openAtDeaths }
       const violations = checkHistory(history, [nonces], [ofJournal, checkSwaps(placed, book)])
-      if (violations.length === 0) requireShown(placed, rows.filter(({ joins }) => joins > 0).length)
+      const missing = missingOfSwaps(placed, rows.filter(({ joins }) => joins > 0).length)
+      if (violations.length === 0 && missing !== undefined) throw new Error(`No violation, and too little was shown: ${missing}.`)
       return violations
     }
     return judge(world, async () => {
@@ -154,20 +156,6 @@ function figuresOf(placed: readonly SwapOrder[]): Record<string, unknown> {
     'of them written to a line that stood': lost.filter(({ unread }) => unread() !== undefined).length,
   }
 }
-
-/** A run that nothing went through shows nothing: most orders are filled, in each version of the clients, and a lost answer was collected. */
-function requireShown(placed: readonly SwapOrder[], joined: number): void {
-  const wanted = placed.filter(({ intent }) => intent.wants !== 'too much')
-  const filled = wanted.filter(({ booked }) => booked === 'filled')
-  const without = versions.filter(({ name }) => !filled.some(({ version }) => version === name))
-  if (filled.length < leastFilled * wanted.length || without.length > 0 || joined === 0)
-    throw new Error(
-      `No violation, and too little was shown: ${filled.length} of ${wanted.length} orders were filled, none of ${without.map(({ name }) => name).join(', ') || 'no version'}, and ${joined} lost answers collected.`,
-    )
-}
-
-/** On a busy machine more executors give up. */
-const leastFilled = 0.6
 
 export interface Delivery {
   readonly id: string
