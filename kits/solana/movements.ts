@@ -47,7 +47,7 @@ export function fillOf(
 ): Fill | undefined {
   if (receipt.status !== 1) return undefined
   const moved = movedIn(receipt, wallet)
-  const lamportsRaw = lamportsOf(receipt, wallet)
+  const lamportsRaw = lamportsOf(receipt, wallet, [tokenIn.address, tokenOut.address])
   if (!moved || lamportsRaw === undefined) return undefined
   const wonRaw = ({ native, address }: Pick<Token, 'address' | 'native'>) => (native ? lamportsRaw : (moved.get(address) ?? 0n))
   const [amountInRaw, amountOutRaw] = [-wonRaw(tokenIn), wonRaw(tokenOut)]
@@ -60,7 +60,7 @@ export function fillOf(
  */
 export function movedTogether(receipt: SolanaReceipt, wallet: string, { tokens }: { readonly tokens: readonly string[] }) {
   const moved = receipt.status === 1 ? movedIn(receipt, wallet) : undefined
-  const lamportsRaw = moved && lamportsOf(receipt, wallet)
+  const lamportsRaw = moved && lamportsOf(receipt, wallet, tokens)
   if (!moved || lamportsRaw === undefined) return undefined
   const isApart = tokens.includes(wrappedMint)
   const wrappedRaw = moved.get(wrappedMint) ?? 0n
@@ -70,15 +70,18 @@ export function movedTogether(receipt: SolanaReceipt, wallet: string, { tokens }
 
 /**
  * What the wallet and its token accounts won of lamports, the fee given back. An account that was made or closed counts before and after: anybody
- * can have sent lamports to its address. Undefined where it is not known whose an account is: old nodes tell no owners.
+ * can have sent lamports to its address. The rent of a new account leaves the wallet where its token is another than these and wrapped SOL: whoever
+ * freezes it keeps it shut. Undefined where it is not known whose an account is: old nodes tell no owners.
  */
-function lamportsOf(receipt: WithBalances, wallet: string): bigint | undefined {
+function lamportsOf(receipt: WithBalances, wallet: string, tokens: readonly string[]): bigint | undefined {
   const { fee, preBalances, postBalances, preTokenBalances, postTokenBalances } = receipt
   if (fee === null || !Array.isArray(preTokenBalances) || !Array.isArray(postTokenBalances)) return undefined
-  const balances = [...preTokenBalances, ...postTokenBalances].map((each) => readBalance(each))
-  if (balances.some((each) => each?.owner === undefined || each.accountIndex === undefined)) return undefined
+  const [held, holds] = [preTokenBalances, postTokenBalances].map((list) => list.map((each) => readBalance(each)))
+  if (!held || !holds || [...held, ...holds].some((each) => each?.owner === undefined || each.accountIndex === undefined)) return undefined
+  const isNamed = ({ mint }: TokenBalance) => mint === wrappedMint || tokens.includes(mint)
+  const kept = [...held, ...holds.filter((each) => each && isNamed(each))]
   // The account that pays is the first.
-  const own = new Set([0, ...balances.flatMap((each) => (each?.owner === wallet ? (each.accountIndex ?? []) : []))])
+  const own = new Set([0, ...kept.flatMap((each) => (each?.owner === wallet ? (each.accountIndex ?? []) : []))])
   const [before, after] = [preBalances, postBalances].map((list) =>
     Array.isArray(list) ? sumOf([...own].map((index) => amountOf(list[index] ?? null))) : undefined,
   )

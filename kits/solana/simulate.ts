@@ -65,13 +65,14 @@ interface Observation {
 
 /**
  * SOL is what the wallet and its token accounts have of lamports together, wrapped SOL and rent with them, so that only what leaves them counts. Where a
- * request is about the wrapped token, that is told apart.
+ * request is about the wrapped token, that is told apart. The rent of a new account leaves the wallet where the request does not name its token.
  */
 function outcomeOf({ wallet, before, after, feeRaw, tokens, step }: Observation): Outcome {
   const gains = new Map<string, bigint>([[nativeAddress, feeRaw]])
   const grants: Grant[] = []
   const add = (token: string, raw: bigint) => void gains.set(token, (gains.get(token) ?? 0n) + raw)
   const isApart = tokens.includes(wrappedMint)
+  const isNamed = (mint: string) => mint === wrappedMint || tokens.includes(mint)
   for (const [index, was] of before.entries()) {
     const is = after[index]
     if (index === 0) {
@@ -81,18 +82,21 @@ function outcomeOf({ wallet, before, after, feeRaw, tokens, step }: Observation)
     }
     const [held, holds] = [ownedBy(wallet, was), ownedBy(wallet, is)]
     if (held) count(held, was, -1n)
-    if (holds) count(holds, is, 1n)
+    const isNew = !held && holds !== undefined
+    // Who froze a new account, or may freeze it, keeps its rent, and takes a price for it.
+    const isKept = !isNew || (isNamed(holds.mint) && holds.state !== AccountState.Frozen)
+    if (holds) count(holds, is, 1n, isKept)
     // What was nobody's token account, and has lamports that anybody sent, is the wallet's from now on: these are no gain of the step.
-    if (!held && holds && was) add(nativeAddress, -was.lamportsRaw)
+    if (isNew && isKept && was) add(nativeAddress, -was.lamportsRaw)
     grants.push(...grantsOf(held, holds, is))
   }
   for (const [token, raw] of gains) if (raw === 0n && token !== nativeAddress) gains.delete(token)
   return { is: 'done', gains, grants, sent: sentBy(gains, step) }
 
-  function count(account: TokenAccount, { lamportsRaw }: { lamportsRaw: bigint } = { lamportsRaw: 0n }, sign: bigint): void {
+  function count(account: TokenAccount, { lamportsRaw } = { lamportsRaw: 0n }, sign: bigint, withLamports = true): void {
     const isWrapped = account.mint === wrappedMint
     if (!isWrapped || isApart) add(account.mint, sign * account.amount)
-    add(nativeAddress, sign * (isWrapped && isApart ? lamportsRaw - account.amount : lamportsRaw))
+    if (withLamports) add(nativeAddress, sign * (isWrapped && isApart ? lamportsRaw - account.amount : lamportsRaw))
   }
 }
 

@@ -6,13 +6,14 @@ import {
   getApproveCheckedInstruction,
   getApproveInstruction,
   getCreateAssociatedTokenIdempotentInstruction,
+  getFreezeAccountInstruction,
   getRevokeInstruction,
   getSetAuthorityInstruction,
   getSyncNativeInstruction,
   getTransferInstruction,
 } from '@solana-program/token'
 import { getTransferSolInstruction } from '@solana-program/system'
-import { fromKit, nativeAddress, tokenAccountOf, wrappedMint, type SolanaIntent } from '../../../kits/solana/index.ts'
+import { addressBytes, fromKit, nativeAddress, tokenAccountOf, wrappedMint, type SolanaIntent } from '../../../kits/solana/index.ts'
 import { soon, startCluster, type TestCluster } from './test-cluster.ts'
 
 describe('what a step of Solana would do to a wallet', () => {
@@ -86,6 +87,26 @@ describe('what a step of Solana would do to a wallet', () => {
     expect((await done(wrapping)).gains).to.deep.equal({ [nativeAddress]: 0n })
     const apart = await done(wrapping, { tokens: [wrappedMint] })
     expect(apart.gains).to.deep.equal({ [nativeAddress]: -7_000n, [wrappedMint]: 7_000n })
+  })
+
+  it("counts the rent of the wallet's new accounts of tokens that the request does not name: whoever freezes one keeps it shut", async () => {
+    const { cluster, wallet } = site
+    const mint = cluster.mints.BASE.address
+    const account = tokenAccountOf(wallet.address, mint) as Address
+    const making = getCreateAssociatedTokenIdempotentInstruction({ payer: wallet, owner: wallet.address, ata: account, mint })
+    const rentRaw = 2_039_280n
+    const foreign = await done([making])
+    expect(foreign.gains).to.deep.equal({ [nativeAddress]: -rentRaw })
+    expect(foreign.sent).to.deep.equal({ [nativeAddress]: rentRaw })
+    expect((await done([making], { tokens: [usdc, mint] })).gains).to.deep.equal({ [nativeAddress]: 0n })
+    const found = cluster.svm.getAccount(mint)
+    if (!found.exists) throw new Error('There is no mint.')
+    // solana-program/token, Mint: the freeze authority, an option of four bytes and an address.
+    const data = Uint8Array.from(found.data)
+    data.set([1, 0, 0, 0, ...addressBytes(wallet.address)], 46)
+    cluster.svm.setAccount({ ...found, data })
+    const frozen = await done([making, getFreezeAccountInstruction({ account, mint, owner: wallet })], { tokens: [usdc, mint] })
+    expect(frozen.gains).to.deep.equal({ [nativeAddress]: -rentRaw })
   })
 
   it('tells who could move tokens afterwards: a delegate, another owner, one who may close an account', async () => {

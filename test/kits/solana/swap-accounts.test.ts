@@ -234,9 +234,26 @@ describe('the fill of a swap by the balances of its receipt', () => {
       preBalances: ['100000', '10', '700', '10', '10'],
       postBalances: ['94000', '10', '1700', '10', '10'],
       preTokenBalances: [balance(1, 'in', wallet, '100')],
-      postTokenBalances: [balance(1, 'in', wallet, '40'), balance(2, 'out', wallet, '33')],
+      postTokenBalances: [balance(1, 'in', wallet, '40'), balance(2, wrappedMint, wallet, '33')],
     }
     expect(fillOf(receiptOf(more), wallet, { tokenIn, tokenOut: sol })).to.deep.equal({ amountInRaw: 60n, amountOutRaw: 0n })
+  })
+
+  it('counts the rent of a new account of another token as paid', () => {
+    const more = {
+      preBalances: ['100000', '10', '10', '0', '10'],
+      postBalances: ['93000', '10', '10', '2000', '10'],
+      postTokenBalances: [balance(1, 'in', wallet, '40'), balance(3, 'ransom', wallet, '1')],
+    }
+    expect(fillOf(receiptOf({ ...more, preTokenBalances: [] }), wallet, { tokenIn: sol, tokenOut: tokenIn })).to.deep.equal({
+      amountInRaw: 2_000n,
+      amountOutRaw: 40n,
+    })
+    const bought = { ...tokenOut, address: 'ransom' }
+    expect(fillOf(receiptOf({ ...more, preTokenBalances: [] }), wallet, { tokenIn: sol, tokenOut: bought })).to.deep.equal({
+      amountInRaw: 0n,
+      amountOutRaw: 1n,
+    })
   })
 
   it('is not known where a node does not tell whose an account is', () => {
