@@ -43,11 +43,11 @@ export function solanaSpending(
     [allGas, feeLamports],
     [gasOfTrades, feeLamports],
   ])
-  for (const { mint, amountRaw } of released) {
-    // What is wrapped in the same transaction is counted above.
-    const furtherRaw = mint === wrappedMint ? amountRaw - lamportsWrapped(instructions) : amountRaw
-    const key = `token ${mint}`
-    if (furtherRaw > 0n) amounts.set(key, (amounts.get(key) ?? 0n) + furtherRaw)
+  for (const mint of new Set(released.map((each) => each.mint))) {
+    const releasedRaw = released.reduce((sum, each) => (each.mint === mint ? sum + each.amountRaw : sum), 0n)
+    // What is wrapped in the same transaction is counted above: once, from however many accounts wrapped SOL is released.
+    const furtherRaw = mint === wrappedMint ? releasedRaw - lamportsWrapped(instructions) : releasedRaw
+    if (furtherRaw > 0n) amounts.set(`token ${mint}`, furtherRaw)
   }
   return { amounts, ...(unreadable !== undefined && { unreadable }) }
 }

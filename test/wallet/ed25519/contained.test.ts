@@ -148,6 +148,15 @@ describe('what the signer signs for programs of contained plugins', () => {
     const wrap = getTransferSolInstruction({ source: owner, destination: source, amount: 300n })
     const wrapped = await of(wrap, release({ mint: address(wrappedMint) }), call(), takeBack())
     expect(Object.fromEntries(wrapped.amounts)).to.include({ [`token ${wrappedMint}`]: 200n, native: 300n })
+    const both = await of(
+      wrap,
+      release({ mint: address(wrappedMint), amount: 300n }),
+      release({ mint: address(wrappedMint), amount: 300n, source: other }),
+      call(),
+      takeBack(),
+      takeBack(other),
+    )
+    expect(Object.fromEntries(both.amounts)).to.include({ [`token ${wrappedMint}`]: 300n, native: 300n })
     expect((await of(call(exchange, ofWallet))).unreadable).to.match(/675kPX9/)
   })
 })
