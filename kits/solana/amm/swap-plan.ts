@@ -12,16 +12,16 @@ import { maxU64 } from './swap-quote.ts'
 const [keptMs, mostKept] = [60_000, 10_000]
 
 /**
- * What a swap's accounts depend on: read once, and of the next swaps of the same two tokens not again, so that they are a round trip sooner. The
- * account that is paid into is then made where it was closed meanwhile. Of SOL it is read each time: which account is closed behind the swap
- * depends on it.
+ * What a swap's accounts depend on: read once, and of the next swaps of the same two tokens not again, so that they are a round trip sooner. Where the
+ * account that is paid into was closed meanwhile, the check of a swap refuses it, until it is read again: a creation for that case would count as rent in
+ * each swap for the wallet's limits. Of SOL it is read each time: which account is closed behind the swap depends on it.
  */
 export function createSwapFacts(reader: SolanaReader): (swap: Swap, wallet: string, at: At) => Promise<SwapFacts> {
   const kept = new Map<string, { readonly facts: SwapFacts; readonly until: number }>()
   return async ({ tokenIn, tokenOut }, wallet, at) => {
     const key = `${wallet} ${tokenIn.address} ${tokenOut.address}`
     const found = kept.get(key)
-    if (found && performance.now() < found.until) return { ...found.facts, isThere: false, missing: '0' }
+    if (found && performance.now() < found.until) return found.facts
     const facts = await readSwapFacts(reader, { wallet, tokenIn, tokenOut }, at)
     if (kept.size >= mostKept) kept.clear()
     if (facts.isThere && !tokenIn.native && !tokenOut.native) kept.set(key, { facts, until: performance.now() + keptMs })
