@@ -8,9 +8,16 @@ import type { NetworkEntry, VenueEntry } from '../plugins/index.ts'
 
 type RefusingVenue = Pick<VenueEntry, 'impl'>
 
+/** A chain may say in brackets what the exchange logged beside its code: its words differ with each refusal, and are cut where they are long. */
+function readings(reason: string): readonly string[] {
+  const bracket = reason.indexOf(' (')
+  return bracket < 0 ? [reason] : [reason, reason.slice(0, bracket)]
+}
+
 /** The meaning of an exchange's refusal code, as its connector declares it. */
-export function refusalMeaning(code: string, { impl: { refusals = {} } }: RefusingVenue): string | undefined {
-  return Object.hasOwn(refusals, code) ? refusals[code] : undefined
+export function refusalMeaning(reason: string, { impl: { refusals = {} } }: RefusingVenue): string | undefined {
+  const code = readings(reason).find((each) => Object.hasOwn(refusals, each))
+  return code === undefined ? undefined : refusals[code]
 }
 
 /**
@@ -27,7 +34,7 @@ export function causeOf(
   const parts: readonly (SlippageReasons | undefined)[] = [connector.AMM, connector.AMM_RANGE, connector.AMM_SHARES, connector.PERP_AMM]
   const ends = parts.flatMap((part) => part?.slippageReasons ?? [])
   const coinEnds = parts.flatMap((part) => part?.coinSlippageReasons ?? [])
-  const saysSlippage = (list: readonly string[]) => list.some((end) => reason.endsWith(end))
+  const saysSlippage = (list: readonly string[]) => list.some((end) => readings(reason).some((each) => each.endsWith(end)))
   if (saysSlippage(ends)) return { cause: 'slippage' }
   return step !== undefined && saysSlippage(coinEnds) && impl.rail.outline(step).valueRaw > 0n ? { cause: 'slippage' } : {}
 }

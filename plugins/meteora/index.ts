@@ -1,13 +1,13 @@
 // Meteora's pools of one range of prices (DAMM v2) on Solana.
 import { defineConnector } from 'sluice/plugin'
 import { solana } from 'sluice/solana'
-import { accountsAMM, dammPools, listedPoolsOf, poolsSchema } from 'sluice/solana-pools'
+import { accountsAMM, dammPools, listedPoolsOf, poolsSchema, programRefusals } from 'sluice/solana-pools'
 import { configs } from './deployments.ts'
 
 /** What it refuses by, of those that a trade may meet. Source: @meteora-ag/cp-amm-sdk 1.5.0, src/idl/cp_amm.json, errors. */
 const refusals = {
-  'custom program error: 0x1772': 'the price has moved past the limit',
-  'custom program error: 0x1774': 'this pool does not let the wallet trade',
+  6002: 'the price has moved past the limit',
+  6003: 'this pool does not let the wallet trade',
 }
 
 export default defineConnector({
@@ -21,6 +21,6 @@ export default defineConnector({
   },
   create({ config, network, reader }) {
     const pools = dammPools({ configs, listed: listedPoolsOf(config, network) })
-    return { AMM: accountsAMM(reader, { protocols: [pools] }), refusals }
+    return { AMM: accountsAMM(reader, { protocols: [pools] }), refusals: programRefusals(pools.program, refusals) }
   },
 })

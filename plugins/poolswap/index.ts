@@ -1,7 +1,7 @@
 // An exchange on solana/local, whose program (tools/solana-node/programs/pool.c) swaps in pools of a constant product.
 import { addressesSchema, defineConnector } from 'sluice/plugin'
 import { solana } from 'sluice/solana'
-import { accountsAMM } from 'sluice/solana-pools'
+import { accountsAMM, programRefusals } from 'sluice/solana-pools'
 import { constantProduct } from './pool.ts'
 
 /** The accounts of the program's pools, by network: solana/local starts with these. */
@@ -21,19 +21,13 @@ export default defineConnector({
   create({ contracts, network, reader }) {
     const { programAddress: program = '' } = contracts
     const protocol = constantProduct(program, pools[network] ?? [])
-    return { AMM: accountsAMM(reader, { protocols: [protocol] }), refusals: poolRefusals(program) }
+    return { AMM: accountsAMM(reader, { protocols: [protocol] }), refusals: programRefusals(program, refusals) }
   },
 })
 
 /** What the program refuses by: the order of tools/solana-node/programs/pool.c, of those that a trade may meet. */
-const meanings: Readonly<Record<number, string>> = {
+const refusals = {
   6005: 'the price has moved past the limit',
   6006: 'the amount is more than the pool can trade',
   6007: 'the amount is too small to be traded',
 }
-
-/** By the words of the runtime, which writes an error's number in hexadecimal. */
-const poolRefusals = (program: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(meanings).map(([code, meaning]) => [`${program}: custom program error: 0x${Number(code).toString(16)}`, meaning]),
-  )

@@ -37,6 +37,7 @@ export function constantProduct(program: string, addresses: readonly string[]): 
   return {
     version: '',
     program,
+    slippageErrors: [6005],
     places: () => addresses,
     parts: (address, account) => ownIn(address, account)?.vaults,
     decode(address: string, accounts: Accounts): Pool<PoolState> | null {

@@ -1,14 +1,14 @@
 // Raydium's pools of a constant product (CPMM) on Solana.
 import { defineConnector } from 'sluice/plugin'
 import { solana } from 'sluice/solana'
-import { accountsAMM, constantProductPools, listedPoolsOf, poolsSchema } from 'sluice/solana-pools'
+import { accountsAMM, constantProductPools, listedPoolsOf, poolsSchema, programRefusals } from 'sluice/solana-pools'
 import { classes, programVersions } from './deployments.ts'
 
 /** What it refuses by, of those that a trade may meet. Source: github.com/raydium-io/raydium-cp-swap at 609780f, programs/cp-swap/src/error.rs; the first one is 6000. */
 const refusals = {
-  'custom program error: 0x1770': 'this pool does not let the wallet trade',
-  'custom program error: 0x1775': 'the price has moved past the limit',
-  'custom program error: 0x1776': 'the amount is too small to be traded',
+  6000: 'this pool does not let the wallet trade',
+  6005: 'the price has moved past the limit',
+  6006: 'the amount is too small to be traded',
 }
 
 export default defineConnector({
@@ -24,6 +24,6 @@ export default defineConnector({
     const programVersion = programVersions[network]
     if (!programVersion) throw new Error(`The plugin does not know what Raydium's program is on ${network}: add it to its deployments.`)
     const pools = constantProductPools({ programVersion, classes, listed: listedPoolsOf(config, network) })
-    return { AMM: accountsAMM(reader, { protocols: [pools] }), refusals }
+    return { AMM: accountsAMM(reader, { protocols: [pools] }), refusals: programRefusals(pools.program, refusals) }
   },
 })

@@ -2,6 +2,7 @@
 export { dataOf, vaultHolds } from './account-data.ts'
 export type { AccountLayout } from './account-data.ts'
 export { accountsAMM } from './pool-amm.ts'
+export { programRefusals } from './protocol.ts'
 export type { AccountExchange, AccountPools, Accounts, PoolSwap } from './protocol.ts'
 export type { Clock } from './swap-quote.ts'
 export type { Estimate, Missing, Pair, Passage, Passed, Pool, PoolMath, RateBound } from '../../pools/protocol.ts'

@@ -19,7 +19,7 @@ import { clockSysvar, timeOf } from '../accounts.ts'
 import { wrappedMint } from '../swap-accounts.ts'
 import { canonicalAddress, type Solana, type SolanaAccount, type SolanaReader } from '../types.ts'
 import { accountsOfPool, followedPools, isFollowedPool, readPools, type FollowedPool } from './followed.ts'
-import type { AccountExchange, AccountPools } from './protocol.ts'
+import { slippageReasonsOf, type AccountExchange, type AccountPools } from './protocol.ts'
 import { createSwapFacts, planSwap, readFill } from './swap-plan.ts'
 import { clockAt } from './swap-quote.ts'
 
@@ -66,6 +66,7 @@ export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AM
 
   return {
     versions,
+    slippageReasons: slippageReasonsOf(exchange),
     async quote(swap, choice, at) {
       requireVersion(choice, labels, versions)
       const { head, states } = await read([swap], choice.version, at)

@@ -21,6 +21,7 @@ type Which = 0 | 1
 export interface PoolTable<Own extends { readonly mints: OneOf<string> }, State extends { readonly mints: OneOf<MintTerms> }> {
   readonly version: string
   readonly program: string
+  readonly slippageErrors: readonly number[]
   /** What a swap uses, the transfers of both tokens with it. */
   readonly computeUnits: bigint
   /** Where the program puts pools of these two mints by itself. */
@@ -77,6 +78,7 @@ export function programPools<Own extends { readonly mints: OneOf<string> }, Stat
   return {
     version: table.version,
     program: table.program,
+    slippageErrors: table.slippageErrors,
     places(pairs) {
       const found = pairs.flatMap((pair) => {
         if (derived.size > mostPairs) derived.clear()

@@ -9,6 +9,8 @@ export type Accounts = ReadonlyMap<string, SolanaImageData | null>
 /** One kind of pool, of one program: a swap passes one pool, as nothing carries what comes out of one to another exactly. Pure. */
 export interface AccountPools<State = unknown> extends PoolMath<State> {
   readonly program: string
+  /** The numbers of the errors by which the program says that the price has moved past the bound of a swap. */
+  readonly slippageErrors?: readonly number[]
   /** The accounts of pools that may exist between these pairs; each once. */
   places(pairs: readonly Pair[]): readonly string[]
   /**
@@ -45,6 +47,18 @@ export interface PoolSwap {
   readonly from: string
   readonly to: string
 }
+
+/** The words of the runtime for a program's own error, by its number. */
+const errorOf = (program: string, number: number | string) => `${program}: custom program error: 0x${Number(number).toString(16)}`
+
+/** What a trade that its program refuses means: the `refusals` of a connector. @param meanings by the numbers of the program's errors */
+export const programRefusals = (program: string, meanings: Readonly<Record<number, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(meanings).map(([number, meaning]) => [errorOf(program, number), meaning]))
+
+/** `slippageReasons` of the exchange. */
+export const slippageReasonsOf = ({ protocols }: AccountExchange): readonly string[] => [
+  ...new Set(protocols.flatMap(({ program, slippageErrors = [] }) => slippageErrors.map((number) => errorOf(program, number)))),
+]
 
 export interface AccountExchange {
   readonly protocols: readonly AccountPools[]

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Address } from '@solana/kit'
+import { holdsAll, takesAll } from '../../../tools/solana-node/ledger/leaders.ts'
 import { realProgram } from '../../../tools/solana-node/programs/real.ts'
 import type { Answer, Client } from '../../../testkit/client.ts'
 import { here, startAmmSite, type AmmSite } from './amm-site.ts'
@@ -53,6 +54,22 @@ for (const [connector, program] of [
             side === 'BUY' ? [trade.body.expectedAmount, trade.body.amount] : [trade.body.amount, trade.body.expectedAmount]
           expect(fill).to.include({ amountIn: paid, amountOut: got })
         })
+
+    it('says in words that the price has moved past the limit, and that this is slippage', async () => {
+      const trade = async (wallet: number, fields: object) => {
+        const swap = { ...venue, base: 'BASE', quote: 'USDC', side: 'SELL', address: site.wallets[wallet], ...fields }
+        const answer = await client.post('/amm/trade', swap)
+        expect(outcome(answer), answer.text).to.equal('200')
+        return answer.body.txHash
+      }
+      site.solana.lead(holdsAll)
+      await trade(1, { amount: '50' })
+      const late = await trade(0, { amount: '0.25', allowedSlippage: '0/1' })
+      site.solana.lead(takesAll)
+      const { reason, cause } = await site.polled(late, { txState: 'REVERTED', txStatus: 1 })
+      expect(reason).to.match(/^the price has moved past the limit \(\w+: custom program error: 0x177\d \(/)
+      expect(cause).to.equal('slippage')
+    })
   })
 }
 

@@ -34,6 +34,8 @@ export function constantProductPools({ programVersion, classes, listed }: Consta
     {
       version: 'cpmm',
       program: constantProductProgram,
+      // ExceededSlippage. Source: github.com/raydium-io/raydium-cp-swap at 609780f, programs/cp-swap/src/error.rs.
+      slippageErrors: [6005],
       // Of 3,927 swaps on the program the least was 32,000 and the most 40,000.
       computeUnits: 32_000n,
       derived: (pair) => configs.map((config) => poolAddress(config, inOrder(pair))),

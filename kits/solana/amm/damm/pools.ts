@@ -22,6 +22,8 @@ export function dammPools({ configs, listed }: DammOptions): AccountPools {
     {
       version: 'damm-v2',
       program: dammProgram,
+      // ExceededSlippage. Source: @meteora-ag/cp-amm-sdk 1.5.0, src/idl/cp_amm.json, errors.
+      slippageErrors: [6002],
       // Of 2,271 swaps on the program the least was 23,000 and the most 45,000.
       computeUnits: 23_000n,
       derived: (pair) => poolAddresses(pair, configured),
