@@ -86,6 +86,14 @@ const Perpetuals = Type.Object({
         entryPrice: Type.String(),
         markPrice: Type.String(),
         unrealizedProfit: Type.String(),
+        liquidationPrice: Type.Optional(
+          Type.String({ description: 'The mark price at which it could be liquidated, other prices unchanged. Absent: there is none.' }),
+        ),
+        marginMode: Type.Optional(
+          Type.Enum(['cross', 'isolated'], {
+            description: 'Of isolated ones, the margin of the account says nothing: look at `liquidationPrice`.',
+          }),
+        ),
       }),
       { description: 'Of order books. Those of `PERP_AMM` are at `/perpAMM/position`.' },
     ),

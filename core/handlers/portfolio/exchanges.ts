@@ -278,6 +278,8 @@ async function readPerpBook(venue: VenueEntry, of: WalletReading): Promise<Walle
         entryPrice: each.entryPrice,
         markPrice: each.markPrice,
         unrealizedProfit: each.unrealizedProfit,
+        ...(!isZero(each.liquidationPrice) && { liquidationPrice: each.liquidationPrice }),
+        marginMode: each.marginMode,
       })),
     },
   ]

@@ -3103,14 +3103,19 @@ class PortfolioResponseNetworksWalletsMargin(TypedDict):
     debts: list[PortfolioResponseNetworksWalletsMarginDebts]
 
 
-@final
-class PortfolioResponseNetworksWalletsPerpetualsPositions(TypedDict):
+class _PortfolioResponseNetworksWalletsPerpetualsPositions(TypedDict):
     market: str
     side: str
     amount: str  # Of base.
     entryPrice: str
     markPrice: str
     unrealizedProfit: str
+
+
+@final
+class PortfolioResponseNetworksWalletsPerpetualsPositions(_PortfolioResponseNetworksWalletsPerpetualsPositions, total=False):
+    liquidationPrice: str  # The mark price at which it could be liquidated, other prices unchanged. Absent: there is none.
+    marginMode: Literal["cross", "isolated"]  # Of isolated ones, the margin of the account says nothing: look at `liquidationPrice`.
 
 
 class _PortfolioResponseNetworksWalletsPerpetuals(TypedDict):
