@@ -4,10 +4,10 @@ import { duration } from './age.tsx'
 import { isWaiting } from './approvals.tsx'
 import type { NetworkStatus } from './networks.tsx'
 import type { Plugin } from './plugins.tsx'
-import { marginUsed, nearLiquidation } from './positions.tsx'
+import { isNearItsPrice, marginUsed, nearLiquidation } from './positions.tsx'
 import { heldBy } from './stops.tsx'
 import { isStuck, wordsOf, type Transaction } from './transaction-words.ts'
-import { isLowOnGas, walletsIn } from './wallets.tsx'
+import { hasNoGas, isEmpty, isLowOnGas, walletsIn } from './wallets.tsx'
 import { linkTo } from './route.ts'
 
 export interface Item {
@@ -59,7 +59,16 @@ function ofWallets({ portfolio }: Known): Item[] {
       ...accounts
         .filter((account) => (marginUsed(account) ?? 0) >= nearLiquidation)
         .map(({ connector }): Item => ({ tone: 'bad', text: `Near liquidation: ${connector}, ${where}`, link: linkTo('positions') })),
-      ...(isLowOnGas(wallet)
+      ...wallet.perpetuals.flatMap(({ connector, positions = [] }) =>
+        positions.filter(isNearItsPrice).map(({ market, liquidationPrice }): Item => ({
+          tone: 'bad',
+          text: `Near liquidation: ${connector} ${market} at ${liquidationPrice}, ${where}`,
+          link: linkTo('positions'),
+        })),
+      ),
+      // A wallet that holds nothing is one that nobody uses there.
+      ...(hasNoGas(wallet) && !isEmpty(wallet) ? [{ tone: 'bad', text: `No gas: ${where}`, link: linkTo('wallets') } as const] : []),
+      ...(isLowOnGas(wallet) && !hasNoGas(wallet)
         ? [{ tone: 'warn', text: `Gas of ${where} lasts ${wallet.gas?.daysLeft} days`, link: linkTo('wallets') } as const]
         : []),
       ...wallet.liquidity

@@ -7,12 +7,26 @@ import { usePortfolio, walletsIn, type PlacedWallet } from './wallets.tsx'
 
 type Account = Pick<PlacedWallet['perpetuals'][number], 'accountValue' | 'maintenanceMargin'>
 
-/** How much of what an account has is needed to keep it; from 1 on it is liquidated. A share for people, and no amount. */
+/** How much of what an account has is needed to keep it; from 1 on it is liquidated, also where it has nothing left. A share for people, and no amount. */
 export function marginUsed({ accountValue, maintenanceMargin }: Account): number | undefined {
   const [has, needs] = [Number(accountValue), Number(maintenanceMargin)]
+  if (has <= 0 && (needs > 0 || has < 0)) return Infinity
   return has > 0 && needs > 0 ? needs / has : undefined
 }
 export const nearLiquidation = 0.8
+
+type Held = NonNullable<PlacedWallet['perpetuals'][number]['positions']>[number]
+/** Of its mark price. */
+const nearPrice = 0.05
+
+/** An isolated position ends by its own price, whatever else the account has. */
+export function isNearItsPrice({ markPrice, liquidationPrice }: Held): boolean {
+  const [mark, end] = [Number(markPrice), Number(liquidationPrice)]
+  return end > 0 && Math.abs(mark - end) < nearPrice * mark
+}
+
+const wordsOfHeld = ({ market, side, amount, unrealizedProfit, marginMode, liquidationPrice }: Held): string =>
+  `${market} ${side} ${amount}, profit ${unrealizedProfit}, ${marginMode ?? ''}${liquidationPrice === undefined ? '' : `, liquidated at ${liquidationPrice}`}`
 
 export function Positions() {
   const portfolio = usePortfolio()
@@ -52,9 +66,8 @@ export function Positions() {
                 unit: each.unit,
                 value: each.accountValue,
                 used: marginUsed(each),
-                note: (each.positions ?? [])
-                  .map(({ market, side, amount, unrealizedProfit }) => `${market} ${side} ${amount}, profit ${unrealizedProfit}`)
-                  .join('; '),
+                held: each.positions ?? [],
+                note: '',
               })),
               ...wallet.margin.map((each) => ({
                 wallet,
@@ -63,6 +76,7 @@ export function Positions() {
                 unit: undefined,
                 value: each.equity,
                 used: marginUsed({ accountValue: each.equity, maintenanceMargin: each.maintenanceMargin }),
+                held: [],
                 note: each.debts.map(({ symbol, borrowed }) => `owes ${borrowed} ${symbol}`).join('; '),
               })),
             ])}
@@ -72,7 +86,7 @@ export function Positions() {
               { name: 'Wallet', cell: ({ wallet }) => <Address of={wallet.address} /> },
               { name: 'Value', end: true, cell: ({ value, unit }) => <Amount of={value} unit={unit} /> },
               { name: 'Margin', cell: ({ used }) => <Margin used={used} /> },
-              { name: 'Has', cell: ({ note }) => <Text of={note} /> },
+              { name: 'Has', cell: (row) => <Holds of={row} /> },
             ]}
           />
         )}
@@ -90,5 +104,22 @@ const Pair = ({ of: [amount0, token0, amount1, token1] }: { of: readonly [string
   </>
 )
 
+const Holds = ({ of: { held, note } }: { of: { readonly held: readonly Held[]; readonly note: string } }) => (
+  <>
+    {held.map((each) => (
+      <div>
+        {isNearItsPrice(each) && <Badge tone="bad">near liquidation</Badge>} <Text of={wordsOfHeld(each)} />
+      </div>
+    ))}
+    <Text of={note} />
+  </>
+)
+
 const Margin = ({ used }: { used: number | undefined }) =>
-  used === undefined ? <>–</> : <Badge tone={used >= nearLiquidation ? 'bad' : 'good'}>{`${Math.round(used * 100)} % needed`}</Badge>
+  used === undefined ? (
+    <>–</>
+  ) : (
+    <Badge tone={used >= nearLiquidation ? 'bad' : 'good'}>
+      {used === Infinity ? 'nothing is left' : `${Math.round(used * 100)} % needed`}
+    </Badge>
+  )

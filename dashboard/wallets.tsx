@@ -25,8 +25,10 @@ export const walletsIn = ({ networks }: Portfolio): PlacedWallet[] =>
 /** Days of gas below which a person should do something. */
 const lowGasDays = 3
 export const isLowOnGas = ({ gas }: Pick<WalletOf, 'gas'>): boolean => gas?.daysLeft !== undefined && Number(gas.daysLeft) < lowGasDays
+/** It can send nothing, whatever it used before. */
+export const hasNoGas = ({ gas }: Pick<WalletOf, 'gas'>): boolean => gas !== undefined && Number(gas.balance) === 0
 
-const isEmpty = ({ balances, liquidity, shares, exchangeBalances, margin, perpetuals }: WalletOf): boolean =>
+export const isEmpty = ({ balances, liquidity, shares, exchangeBalances, margin, perpetuals }: WalletOf): boolean =>
   [balances, liquidity, shares, exchangeBalances, margin, perpetuals].every((list) => list.length === 0)
 
 export function Wallets() {
@@ -70,8 +72,16 @@ function Wallet({ of: wallet }: { of: PlacedWallet }) {
         </span>
         {gas && (
           <span>
-            {isLowOnGas(wallet) && <Badge tone="warn">low on gas</Badge>} Gas lasts{' '}
-            {gas.daysLeft === undefined ? 'long: none was used' : daysInWords(gas.daysLeft)}
+            {hasNoGas(wallet) ? (
+              <>
+                <Badge tone="bad">no gas</Badge> It has no <Text of={gas.symbol} max={32} />
+              </>
+            ) : (
+              <>
+                {isLowOnGas(wallet) && <Badge tone="warn">low on gas</Badge>} Gas lasts{' '}
+                {gas.daysLeft === undefined ? 'long: none was used' : daysInWords(gas.daysLeft)}
+              </>
+            )}
           </span>
         )}
         <StopButtons scope={{ address }} name={`wallet ${address}`} />
@@ -106,42 +116,56 @@ function Allowances() {
   const mayTrade = useMay('trade')
   return (
     <Section title="What others may take" of={allowances}>
-      {({ allowances: rows }) => (
-        <Table
-          caption="Approvals of tokens"
-          none="Nobody may take anything."
-          rows={rows}
-          keyOf={(row) => [row.chain, row.network, row.address, row.spender, row.token, row.tokenId, row.permit2].join(' ')}
-          columns={[
-            { name: 'Wallet', cell: ({ address }) => <Address of={address} /> },
-            { name: 'Token', cell: ({ symbol, token }) => (symbol === undefined ? <Address of={token} /> : <Text of={symbol} max={32} />) },
-            {
-              name: 'Spender',
-              cell: ({ connectors, spender }) => (
-                <>
-                  {connectors.length > 0 ? <Text of={connectors.join(', ')} /> : <Badge tone="warn">no connector’s</Badge>}{' '}
-                  <Address of={spender} />
-                </>
-              ),
-            },
-            { name: 'May take', end: true, cell: (row) => <Taken of={row} /> },
-            {
-              name: 'At risk',
-              end: true,
-              cell: (row) => <Amount of={row.value ?? row.atRisk} unit={row.value === undefined ? undefined : row.reference} />,
-            },
-            { name: '', cell: (row) => mayTrade && isOfEvm(row) && <Revoke of={row} /> },
-          ]}
-        />
+      {({ allowances: rows, unavailable = [] }) => (
+        <>
+          {unavailable.map(({ chain, network, address = '', reason }) => (
+            <p class="refusal">
+              <Text of={`What is approved is missing of ${address} ${chain}/${network}: ${reason}`} />
+            </p>
+          ))}
+          <Table
+            caption="Approvals of tokens"
+            none="No spender that is known may take anything."
+            rows={rows}
+            keyOf={(row) => [row.chain, row.network, row.address, row.spender, row.token, row.tokenId, row.permit2].join(' ')}
+            columns={[
+              { name: 'Wallet', cell: ({ address }) => <Address of={address} /> },
+              {
+                name: 'Token',
+                cell: ({ symbol, token }) => (symbol === undefined ? <Address of={token} /> : <Text of={symbol} max={32} />),
+              },
+              {
+                name: 'Spender',
+                cell: ({ connectors, spender }) => (
+                  <>
+                    {connectors.length > 0 ? <Text of={connectors.join(', ')} /> : <Badge tone="warn">no connector’s</Badge>}{' '}
+                    <Address of={spender} />
+                  </>
+                ),
+              },
+              { name: 'May take', end: true, cell: (row) => <Taken of={row} /> },
+              {
+                name: 'At risk',
+                end: true,
+                cell: (row) => <Amount of={row.value ?? row.atRisk} unit={row.value === undefined ? undefined : row.reference} />,
+              },
+              { name: '', cell: (row) => mayTrade && isOfEvm(row) && <Revoke of={row} /> },
+            ]}
+          />
+        </>
       )}
     </Section>
   )
 }
 
+/** Of a collection there is no amount: the right is over all that the wallet has in it, or over one. */
+const positionsOf = (tokenId: string | undefined) =>
+  tokenId === undefined ? 'all positions' : <Text of={`position ${tokenId}`} max={40} />
+
 /** One half of a right by Permit2 takes nothing until there is the other. */
-const Taken = ({ of: { unlimited, amount, dormant } }: { of: Allowance }) => (
+const Taken = ({ of: { unlimited, amount, dormant, tokenId } }: { of: Allowance }) => (
   <>
-    {unlimited ? 'all' : <Amount of={amount} />}
+    {unlimited ? 'all' : amount === undefined ? positionsOf(tokenId) : <Amount of={amount} />}
     {dormant !== undefined && (
       <div>
         and <Amount of={dormant} /> once more is approved

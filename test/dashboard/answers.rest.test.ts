@@ -1,0 +1,128 @@
+import { expect } from 'chai'
+import type { Browser, Page } from 'playwright-core'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { admins, oneChain } from '../http/shared-server.ts'
+import { openBrowser, openTab, startDashboard, type LocalDashboard, type Tab } from './browser.ts'
+
+// oxlint-disable-next-line typescript/no-explicit-any -- answers of endpoints, each of its own form
+type Body = any
+/** What the server answered, and what is put in its place: states of wallets and nodes that a local chain does not have. */
+type Change = (body: Body) => object | { readonly status: number; readonly body: object }
+
+describe('the dashboard, where the server answers what', function () {
+  this.timeout(400_000)
+  let server: TestServer
+  let browser: Browser
+  let dashboard: LocalDashboard
+  let tab: Tab
+  let page: Page
+
+  before(async () => {
+    const clients = { client: { permissions: ['read', 'trade', 'stop', 'approve'], wallets: 'all' } }
+    server = await startServer({ settings: oneChain.settings, conf: { ...oneChain.conf, 'clients.yml': { clients } } })
+    browser = await openBrowser()
+    dashboard = await startDashboard(server)
+    tab = await openTab(browser, { viewport: { width: 1280, height: 900 } })
+    page = tab.page
+    page.setDefaultTimeout(20_000)
+    await page.goto(dashboard.link)
+    await page.waitForURL('**/dashboard')
+  })
+  after(async () => {
+    await browser?.close()
+    await dashboard?.proxy.stop(0)
+    await server?.stop()
+  })
+  afterEach(() => page.unrouteAll({ behavior: 'ignoreErrors' }))
+
+  /** Opens a view anew, with what some paths answer changed. */
+  async function show(view: string, changes: Readonly<Record<string, Change>>): Promise<void> {
+    for (const [path, change] of Object.entries(changes))
+      await page.route(
+        (url) => url.pathname === path,
+        async (route) => {
+          const changed = change(await (await route.fetch()).json())
+          await ('status' in changed ? route.fulfill({ status: changed.status, json: changed.body }) : route.fulfill({ json: changed }))
+        },
+      )
+    await page.goto(`${new URL(dashboard.link).origin}/dashboard#/${view}`)
+    await page.reload()
+  }
+  const ofAdmin =
+    (more: object): Change =>
+    (body) => ({
+      ...body,
+      networks: body.networks.map((network: Body) => ({
+        ...network,
+        wallets: network.wallets.map((wallet: Body) => (wallet.address === admins ? { ...wallet, ...more } : wallet)),
+      })),
+    })
+
+  describe('accounts near their end', () => {
+    const account = { connector: 'perp', unit: 'USDC', exposure: '1000', collateral: '0', freeCollateral: '0' }
+    const position = { market: 'ETH-USD', side: 'LONG', amount: '1', entryPrice: '4000', unrealizedProfit: '-20' }
+
+    for (const accountValue of ['0', '-3', '49'])
+      it(`says that an account worth ${accountValue}, of which 50 are needed, is near liquidation`, async () => {
+        await show('', { '/portfolio': ofAdmin({ perpetuals: [{ ...account, accountValue, maintenanceMargin: '50' }] }) })
+        await page.getByRole('link', { name: /^Near liquidation: perp/ }).waitFor()
+        await page.getByRole('navigation').getByRole('link', { name: 'Positions' }).click()
+        await page.getByRole('cell', { name: /needed|nothing is left/ }).waitFor()
+      })
+
+    it('judges an isolated position by its own price of liquidation, whatever else the account has', async () => {
+      const rich = { ...account, accountValue: '100000', maintenanceMargin: '50' }
+      const at = (market: string, liquidationPrice: string) => ({
+        ...position,
+        market,
+        markPrice: '3980',
+        marginMode: 'isolated',
+        liquidationPrice,
+      })
+      const positions = [at('ETH-USD', '3900'), at('BTC-USD', '2000'), { ...at('SOL-USD', '1'), liquidationPrice: undefined }]
+      await show('', { '/portfolio': ofAdmin({ perpetuals: [{ ...rich, positions }] }) })
+      await page.getByRole('link', { name: /^Near liquidation: perp ETH-USD/ }).waitFor()
+      expect(await page.getByRole('link', { name: /^Near liquidation/ }).count()).to.equal(1)
+      await page.getByRole('navigation').getByRole('link', { name: 'Positions' }).click()
+      await page.getByText(/ETH-USD LONG 1, profit -20, isolated, liquidated at 3900/).waitFor()
+    })
+  })
+
+  describe('what others may take', () => {
+    const granted = {
+      chain: 'ethereum',
+      network: 'local',
+      address: admins,
+      connectors: ['uniswap'],
+      noValue: 'positions are valued as liquidity',
+    }
+    const [collection, one, other] = ['1', '2', '3'].map((digit) => `0x${digit.repeat(40)}`)
+
+    it('says that a right is over all positions of a collection, or over one', async () => {
+      const allowances = [
+        { ...granted, spender: one, token: collection },
+        { ...granted, spender: other, token: collection, tokenId: '77' },
+      ]
+      await show('wallets', { '/allowances': (body) => ({ ...body, allowances }) })
+      await page.getByRole('cell', { name: 'all positions' }).waitFor()
+      await page.getByRole('cell', { name: 'position 77' }).waitFor()
+    })
+
+    it('says what could not be read, and never that nobody may take anything', async () => {
+      const unavailable = [{ chain: 'ethereum', network: 'local', reason: 'The node does not answer.' }]
+      await show('wallets', { '/allowances': (body) => ({ ...body, allowances: [], unavailable }) })
+      await page.getByText('No spender that is known may take anything.').waitFor()
+      await page.getByText('ethereum/local: The node does not answer.').waitFor()
+    })
+  })
+
+  it('says that a wallet without gas is low on it, also where it used none', async () => {
+    const gas = { symbol: 'ETH', balance: '0', transactions: 0, spent: '0', perDay: '0' }
+    await show('', { '/portfolio': ofAdmin({ gas }) })
+    const item = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: /^No gas: .* on ethereum\/local$/ }) })
+    await item.getByText('now').waitFor()
+    await page.getByRole('navigation').getByRole('link', { name: 'Wallets' }).click()
+    const wallet = page.getByRole('article', { name: `Wallet ${admins} on ethereum/local` })
+    await wallet.getByText(/It has no ETH/).waitFor()
+  })
+})
