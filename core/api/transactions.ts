@@ -106,7 +106,7 @@ export const JournaledTransaction = response({
       txHash: Type.String(),
       signedAt: Type.Number(),
       sends: Type.Number(),
-      sentAt: Type.Optional(Type.Number({ description: 'The last time that it was sent. Absent before the first.' })),
+      sentAt: Type.Optional(Type.Number({ description: 'The last time that it was sent. Absent before the first, and in events.' })),
     }),
     {
       description:

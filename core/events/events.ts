@@ -1,6 +1,7 @@
 import type Koa from 'koa'
 import type { Logger } from 'pino'
 import { eventsEndpoint, type EventsRequest, type EventTopic } from '../api/events.ts'
+import type { JournaledTransaction } from '../api/index.ts'
 import { pathsHider } from '../config/shown-paths.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { Payer } from '../base/fair-turns.ts'
@@ -78,7 +79,7 @@ export function createEvents(parts: EventsParts): Events {
   const view = journalView(transactions, registry)
   const changes = createTransactionChanges(
     transactions.events,
-    ({ id, entry }) => frame('transactions', String(id), showTransaction(entry, view)),
+    ({ id, entry }) => frame('transactions', String(id), toldOf(showTransaction(entry, view))),
     log,
   )
 
@@ -137,3 +138,9 @@ export function createEvents(parts: EventsParts): Events {
     },
   }
 }
+
+/** An event is the same whenever it is read: of the times at which an attempt was sent the journal keeps the last one alone. */
+const toldOf = (transaction: JournaledTransaction): JournaledTransaction => ({
+  ...transaction,
+  attempts: transaction.attempts.map(({ sentAt: _sentAt, ...attempt }) => attempt),
+})

@@ -819,7 +819,7 @@ class _TransactionsResponseTransactionsAttempts(TypedDict):
 
 @final
 class TransactionsResponseTransactionsAttempts(_TransactionsResponseTransactionsAttempts, total=False):
-    sentAt: float  # The last time that it was sent. Absent before the first.
+    sentAt: float  # The last time that it was sent. Absent before the first, and in events.
 
 
 @final
@@ -1052,7 +1052,7 @@ class _TransactionsLine1Attempts(TypedDict):
 
 @final
 class TransactionsLine1Attempts(_TransactionsLine1Attempts, total=False):
-    sentAt: float  # The last time that it was sent. Absent before the first.
+    sentAt: float  # The last time that it was sent. Absent before the first, and in events.
 
 
 @final
@@ -5954,7 +5954,7 @@ class _TransactionsDataAttempts(TypedDict):
 
 @final
 class TransactionsDataAttempts(_TransactionsDataAttempts, total=False):
-    sentAt: float  # The last time that it was sent. Absent before the first.
+    sentAt: float  # The last time that it was sent. Absent before the first, and in events.
 
 
 @final
