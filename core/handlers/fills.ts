@@ -1,6 +1,7 @@
 // What a transaction brought: read from its receipt, by core where the events of tokens tell it, else by the version of the plugin that planned it. It is
 // journaled once the transaction is final: a plugin may be gone when somebody asks, and an archived transaction has no receipt.
-import type { BookSet, NetworkPollResponse } from '../api/index.ts'
+import { NetworkPollResponse, type BookSet } from '../api/index.ts'
+import { compileOnUse } from '../base/lazy-check.ts'
 import type { ActionOutcome, Json } from '../contracts/index.ts'
 import type { Entry } from '../transactions/entry.ts'
 import { readTradeFill, showTradeFill } from './amm/trade.ts'
@@ -71,9 +72,11 @@ const hasFill = (kind: Entry['kind']): boolean => kind === 'trade' || kind === '
 const isReadByCore = ({ kind, about }: Entry): boolean =>
   kind === 'trade' && typeof about === 'object' && about !== null && 'moves' in about
 
-/** This server wrote it, and the entry's `kind` tells what it is. */
+const StoredFill = compileOnUse(NetworkPollResponse.properties.fill)
+
+/** A server wrote it, maybe of another version: undefined where it is none of the fills that callers know. */
 export const journaledFill = ({ kind, outcome }: Entry): Fill | undefined =>
-  hasFill(kind) && outcome !== undefined ? (outcome as unknown as Fill) : undefined
+  hasFill(kind) && StoredFill.Check(outcome) ? outcome : undefined
 
 /** The outcomes of the actions of an order's transaction: as they were journaled, or by the version that planned it. */
 export async function readActionOutcomes(

@@ -1,7 +1,8 @@
 // A journaled transaction as callers see it: what was asked for, what it was quoted by, what became of it, and what it brought and cost.
-import type { JournaledTransaction } from '../api/index.ts'
+import { JournaledTransaction } from '../api/index.ts'
 import { formatDecimal, fromRaw, multiply, toCommonScale } from '../base/decimal.ts'
 import { isObject } from '../base/json.ts'
+import { compileOnUse } from '../base/lazy-check.ts'
 import { printable } from '../base/printable.ts'
 import type { Json, Token } from '../contracts/index.ts'
 import type { Registry } from '../plugins/index.ts'
@@ -98,6 +99,7 @@ const showPermit = ({ token, spender, amountRaw, decimals, expires, nonce, state
 function showOrder({ clientOrderId, orderId, market, about, report, fills }: PlacedOrder): NonNullable<JournaledTransaction['orders']> {
   if (!isObject(about)) return []
   const { side, price, amount } = readAboutOrder({ about })
+  if (![side, price, amount].every((each) => typeof each === 'string')) return []
   return [
     {
       clientOrderId,
@@ -116,8 +118,16 @@ function showOrder({ clientOrderId, orderId, market, about, report, fills }: Pla
 
 type ShownQuote = NonNullable<JournaledTransaction['quote']>
 
-/** This server wrote it. */
-const readQuote = ({ quote }: Entry): ShownQuote | undefined => (isObject(quote) ? (quote as unknown as ShownQuote) : undefined)
+const StoredQuote = compileOnUse(JournaledTransaction.properties.quote)
+
+/** A server wrote it, maybe of another version: one that does not say what is told of quotes is no reason to tell nothing of the other transactions. */
+function readQuote({ quote }: Entry): ShownQuote | undefined {
+  if (!StoredQuote.Check(quote)) return undefined
+  const { marketPrice = '0', coinPrice = '0' } = quote
+  return isDecimal(marketPrice) && isDecimal(coinPrice) ? quote : undefined
+}
+
+const isDecimal = (text: unknown): text is string => typeof text === 'string' && /^-?\d{1,200}(\.\d{1,200})?(e-?\d{1,2})?$/i.test(text)
 
 function showCost(
   cost: Cost | undefined,
@@ -156,7 +166,7 @@ function slippageOf(
   const side = request?.fields['side']
   if (kind !== 'trade' || !isObject(fill) || !isObject(planned) || (side !== 'BUY' && side !== 'SELL')) return undefined
   const [price, quoted] = [fill['price'], planned['price']]
-  if (typeof price !== 'string' || typeof quoted !== 'string') return undefined
+  if (!isDecimal(price) || !isDecimal(quoted)) return undefined
   const market = quote?.marketPrice
   return { quote: worseThan(quoted, price, side), ...(market !== undefined && { market: worseThan(market, price, side) }) }
 }

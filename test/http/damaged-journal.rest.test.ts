@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import { sql } from 'kysely'
+import { isObject } from '../../core/base/json.ts'
 import { rpcTo } from '../../core/devnet/anvil.ts'
 import { pack } from '../../core/store/compact.ts'
 import { openStore } from '../../core/store/open-store.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
+import { readStored } from '../../core/transactions/journal/entry-rows.ts'
 import { follow } from '../events/client.ts'
 import { sluice } from '../start/command.ts'
 import { silent } from '../transactions/site.ts'
@@ -113,5 +115,47 @@ describe('a journal with rows that cannot be read', () => {
       await follower.hears('the new transaction', ({ data }) => data.txHash === body.txHash)
     }
     await follower.close()
+  })
+
+  it('tells all but what does not fit of rows that another version, or somebody, wrote', async () => {
+    await server.stop()
+    const store = await openStore({ dataDir: server.settings.data.dir, serverName: 'test', log: silent })
+    const rows = await store.read((db) => db.selectFrom('entries').selectAll().where('final', '=', 1).orderBy('key').execute())
+    const sale = { path: '/amm/trade', fields: { side: 'SELL' } }
+    const odd = [
+      { kind: 'trade', quote: { blockNumber: 7, source: 'rpc' }, outcome: { amountIn: '1' } },
+      {
+        kind: 'trade',
+        request: sale,
+        planned: { price: '1' },
+        quote: { blockNumber: 7, source: 'rpc', route: [], coinPrice: 'much' },
+        outcome: { amountIn: '1', amountOut: '1', price: 'much' },
+      },
+    ]
+    const readable = rows.flatMap(({ key, body }) => {
+      const stored: unknown = readStored(body)
+      return isObject(stored) && 'chain' in stored ? [{ key, stored }] : []
+    })
+    expect(readable.length).to.be.at.least(odd.length)
+    await store.write(async (tx) => {
+      for (const [index, { key, stored }] of readable.entries())
+        await tx
+          .updateTable('entries')
+          .set({ body: pack(JSON.stringify({ ...stored, ...odd[index % odd.length] })) })
+          .where('key', '=', key)
+          .execute()
+    })
+    await store.close()
+    server = await start()
+
+    const answer = await server.client.get('/transactions')
+    expect(outcome(answer), answer.text).to.equal('200')
+    const ids = answer.body.transactions.map(({ id }: { id: string }) => id)
+    expect(ids).to.include.members(readable.map(({ key }) => key))
+    const told = answer.body.transactions.filter(({ kind }: { kind: string }) => kind === 'trade')
+    expect(told).to.have.length(readable.length)
+    for (const each of told) expect(each).to.include.keys('cost').and.not.to.have.any.keys('quote', 'slippage')
+    const lines = await server.client.get('/transactions', {}, { headers: { accept: 'text/csv' } })
+    expect(lines.status, lines.text).to.equal(200)
   })
 })
