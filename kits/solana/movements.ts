@@ -70,18 +70,22 @@ export function movedTogether(receipt: SolanaReceipt, wallet: string, { tokens }
 
 /**
  * What the wallet and its token accounts won of lamports, the fee given back. An account that was made or closed counts before and after: anybody
- * can have sent lamports to its address. The rent of a new account leaves the wallet where its token is another than these and wrapped SOL: whoever
+ * can have sent lamports to its address. So does that of wrapped SOL where it came and went within the transaction. The rent of a new account leaves the wallet where its token is another than these and wrapped SOL: whoever
  * freezes it keeps it shut. Undefined where it is not known whose an account is: old nodes tell no owners.
  */
 function lamportsOf(receipt: WithBalances, wallet: string, tokens: readonly string[]): bigint | undefined {
-  const { fee, preBalances, postBalances, preTokenBalances, postTokenBalances } = receipt
+  const { fee, preBalances, postBalances, preTokenBalances, postTokenBalances, wrappedAt } = receipt
   if (fee === null || !Array.isArray(preTokenBalances) || !Array.isArray(postTokenBalances)) return undefined
   const [held, holds] = [preTokenBalances, postTokenBalances].map((list) => list.map((each) => readBalance(each)))
   if (!held || !holds || [...held, ...holds].some((each) => each?.owner === undefined || each.accountIndex === undefined)) return undefined
   const isNamed = ({ mint }: TokenBalance) => mint === wrappedMint || tokens.includes(mint)
   const kept = [...held, ...holds.filter((each) => each && isNamed(each))]
   // The account that pays is the first.
-  const own = new Set([0, ...kept.flatMap((each) => (each?.owner === wallet ? (each.accountIndex ?? []) : []))])
+  const own = new Set([
+    0,
+    ...(wrappedAt === undefined ? [] : [wrappedAt]),
+    ...kept.flatMap((each) => (each?.owner === wallet ? (each.accountIndex ?? []) : [])),
+  ])
   const [before, after] = [preBalances, postBalances].map((list) =>
     Array.isArray(list) ? sumOf([...own].map((index) => amountOf(list[index] ?? null))) : undefined,
   )

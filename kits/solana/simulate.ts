@@ -6,6 +6,7 @@ import { SluiceError, type At, type Grant, type SimulatedOutcome } from '../../c
 import { isObject } from '../../core/base/json.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { accountsCalls, maxPerCall, readAccount, readAccounts, tryDecode } from './accounts.ts'
+import { tokenAccountOf } from './addresses.ts'
 import { baseFeeLamports } from './fees.ts'
 import { simulationCall } from './message.ts'
 import { confirmed, contextSlotOf, integerOf, jsonOfNode, valueOf } from './rpc.ts'
@@ -43,7 +44,7 @@ export const createSimulation =
       const after = Array.isArray(value['accounts']) ? value['accounts'].map((each) => readAccount(each)) : []
       if (after.length !== written.length || after.includes(null)) return 'unavailable'
       const feeRaw = integerOf(value['fee']) ?? baseFeeLamports * BigInt(1 + (step.signers?.length ?? 0))
-      return outcomeOf({ wallet, before: before.accounts, after: after.map((each) => each ?? undefined), feeRaw, tokens, step })
+      return outcomeOf({ wallet, written, before: before.accounts, after: after.map((each) => each ?? undefined), feeRaw, tokens, step })
     }
     throw new SluiceError('NETWORK', 'The node simulates by another slot than it reads. Try again.', { retryAfterSeconds: 1 })
   }
@@ -56,6 +57,7 @@ function writtenBy({ instructions }: SolanaIntent, wallet: string): readonly str
 
 interface Observation {
   readonly wallet: string
+  readonly written: readonly string[]
   readonly before: Accounts
   readonly after: Accounts
   readonly feeRaw: bigint
@@ -67,12 +69,13 @@ interface Observation {
  * SOL is what the wallet and its token accounts have of lamports together, wrapped SOL and rent with them, so that only what leaves them counts. Where a
  * request is about the wrapped token, that is told apart. The rent of a new account leaves the wallet where the request does not name its token.
  */
-function outcomeOf({ wallet, before, after, feeRaw, tokens, step }: Observation): Outcome {
+function outcomeOf({ wallet, written, before, after, feeRaw, tokens, step }: Observation): Outcome {
   const gains = new Map<string, bigint>([[nativeAddress, feeRaw]])
   const grants: Grant[] = []
   const add = (token: string, raw: bigint) => void gains.set(token, (gains.get(token) ?? 0n) + raw)
   const isApart = tokens.includes(wrappedMint)
   const isNamed = (mint: string) => mint === wrappedMint || tokens.includes(mint)
+  const ofWrapping = tokenAccountOf(wallet, wrappedMint)
   for (const [index, was] of before.entries()) {
     const is = after[index]
     if (index === 0) {
@@ -87,7 +90,10 @@ function outcomeOf({ wallet, before, after, feeRaw, tokens, step }: Observation)
     const isKept = !isNew || (isNamed(holds.mint) && holds.state !== AccountState.Frozen)
     if (holds) count(holds, is, 1n, isKept)
     // What was nobody's token account, and has lamports that anybody sent, is the wallet's from now on: these are no gain of the step.
-    if (isNew && isKept && was) add(nativeAddress, -was.lamportsRaw)
+    // Where SOL is wrapped, an account may come and go within the step, with such lamports.
+    const isOfWrapping = written[index] === ofWrapping
+    if (was && (isNew ? isKept : isOfWrapping && !held)) add(nativeAddress, -was.lamportsRaw)
+    if (is && isOfWrapping && !holds) add(nativeAddress, is.lamportsRaw)
     grants.push(...grantsOf(held, holds, is))
   }
   for (const [token, raw] of gains) if (raw === 0n && token !== nativeAddress) gains.delete(token)

@@ -14,7 +14,9 @@ import { quoteNode } from '../nodes/faults.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { noHistory, unknownVersion, valueOf, integerOf, jsonOfNode, numberOf } from './rpc.ts'
 import { token2022Program, tokenProgram } from './tokens.ts'
-import type { Solana, SolanaReceipt } from './types.ts'
+import { tokenAccountOf } from './addresses.ts'
+import { wrappedMint } from './swap-accounts.ts'
+import { canonicalAddress, type Solana, type SolanaReceipt } from './types.ts'
 import { isObject } from '../../core/base/json.ts'
 
 /** Finds a transaction with its receipt, in one round trip. It is pending while its block has few votes. */
@@ -53,6 +55,8 @@ export function readTransaction(signature: string, raw: unknown): { tx: Json; re
   const signatures: unknown = transaction['signatures']
   if (slot === undefined || fee === undefined || !Array.isArray(signatures) || signatures[0] !== signature) return undefined
   const { err, logMessages: _, status: __, innerInstructions: ___, ...rest } = meta
+  const keys = accountKeysOf(transaction['message'], meta)
+  const wrappedAt = placeOfWrapped(keys)
   const receipt = {
     ...fieldsOfNode(rest),
     status: err === null ? (1 as const) : (0 as const),
@@ -62,7 +66,8 @@ export function readTransaction(signature: string, raw: unknown): { tx: Json; re
     err: jsonOfNode(err),
     fee: fee.toString(),
     logs: logs.filter((line) => typeof line === 'string'),
-    instructions: executedInstructions(transaction['message'], meta),
+    instructions: executedInstructions(keys, transaction['message'], meta),
+    ...(wrappedAt >= 0 && { wrappedAt }),
   }
   return { tx: { ...fieldsOfNode(transaction), version: jsonOfNode(version) }, receipt }
 }
@@ -131,11 +136,22 @@ function instructionName({ program, data }: ExecutedInstruction): string | undef
   }
 }
 
-/** All instructions in the order in which they began: each of the transaction, then what it called. */
-function executedInstructions(message: unknown, meta: Record<string, unknown>): readonly ExecutedInstruction[] {
-  const { accountKeys, instructions } = isObject(message) ? message : {}
+function accountKeysOf(message: unknown, meta: Record<string, unknown>): readonly unknown[] {
+  const { accountKeys } = isObject(message) ? message : {}
   const loaded = isObject(meta['loadedAddresses']) ? meta['loadedAddresses'] : {}
-  const keys = [accountKeys, loaded['writable'], loaded['readonly']].flatMap(listOf)
+  return [accountKeys, loaded['writable'], loaded['readonly']].flatMap(listOf)
+}
+
+/** One that is made and closed again is in no list of balances of tokens. Whoever makes one names the mint. */
+function placeOfWrapped(keys: readonly unknown[]): number {
+  const [payer] = keys
+  if (!keys.includes(wrappedMint) || typeof payer !== 'string' || canonicalAddress(payer) !== payer) return -1
+  return keys.indexOf(tokenAccountOf(payer, wrappedMint))
+}
+
+/** All instructions in the order in which they began: each of the transaction, then what it called. */
+function executedInstructions(keys: readonly unknown[], message: unknown, meta: Record<string, unknown>): readonly ExecutedInstruction[] {
+  const { instructions } = isObject(message) ? message : {}
   const called = new Map(
     listOf(meta['innerInstructions']).map((each) =>
       isObject(each) ? [numberOf(each['index']), listOf(each['instructions'])] : [undefined, []],
@@ -166,8 +182,9 @@ interface Call {
 }
 
 /** The receipt with its log by calls of programs, in the order in which they began; known ones get `name` and `events: [{ name, value }]`. */
-export function decodeLogs({ instructions, ...receipt }: SolanaReceipt): Json {
-  return { ...receipt, logs: callsIn(receipt.logs).map((call, index) => explain(call, instructions[index])) }
+export function decodeLogs(receipt: SolanaReceipt): Json {
+  const { instructions, wrappedAt: _, ...shown } = receipt
+  return { ...shown, logs: callsIn(receipt.logs).map((call, index) => explain(call, instructions[index])) }
 }
 
 function callsIn(lines: readonly string[]): readonly Call[] {

@@ -42,6 +42,8 @@ export type SolanaReceipt = {
   readonly logs: readonly string[]
   /** What was carried out, in the order in which it began; `data` in base58. */
   readonly instructions: readonly { readonly program: string; readonly data: string }[]
+  /** The place of the payer's account of wrapped SOL among the accounts of the transaction, where that names it. */
+  readonly wrappedAt?: number
 }
 
 /** Lamports as a decimal string. */

@@ -5,6 +5,7 @@ import {
   AuthorityType,
   getApproveCheckedInstruction,
   getApproveInstruction,
+  getCloseAccountInstruction,
   getCreateAssociatedTokenIdempotentInstruction,
   getFreezeAccountInstruction,
   getRevokeInstruction,
@@ -87,6 +88,23 @@ describe('what a step of Solana would do to a wallet', () => {
     expect((await done(wrapping)).gains).to.deep.equal({ [nativeAddress]: 0n })
     const apart = await done(wrapping, { tokens: [wrappedMint] })
     expect(apart.gains).to.deep.equal({ [nativeAddress]: -7_000n, [wrappedMint]: 7_000n })
+  })
+
+  it('counts no lamports as won that somebody had sent to where SOL is wrapped, also where that is closed again', async () => {
+    const { cluster, wallet } = site
+    const account = tokenAccountOf(wallet.address, wrappedMint) as Address
+    await cluster.fund(account, 890_880n)
+    cluster.blocks(1)
+    const making = getCreateAssociatedTokenIdempotentInstruction({
+      payer: wallet,
+      owner: wallet.address,
+      ata: account,
+      mint: wrappedMint as Address,
+    })
+    const closing = getCloseAccountInstruction({ account, destination: wallet.address, owner: wallet })
+    for (const tokens of [[usdc], [wrappedMint]])
+      for (const instructions of [[making], [making, closing]])
+        expect((await done(instructions, { tokens })).gains).to.deep.equal({ [nativeAddress]: 0n })
   })
 
   it("counts the rent of the wallet's new accounts of tokens that the request does not name: whoever freezes one keeps it shut", async () => {

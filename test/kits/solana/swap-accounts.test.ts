@@ -133,6 +133,15 @@ describe('the accounts of a swap on Solana', () => {
     expect(again.lostRaw).to.equal(1_000n)
   })
 
+  it('counts no SOL as bought that somebody had sent to where it comes to', async () => {
+    const { wallet, cluster } = site
+    const giftRaw = 890_880n
+    await cluster.fund(tokenAccountOf(wallet.address, wrappedMint) as Address, giftRaw)
+    cluster.blocks(1)
+    const { fill, lostRaw } = await swap(usdc, sol, 1_000_000n)
+    expect(fill?.amountOutRaw).to.equal(-lostRaw - giftRaw)
+  })
+
   it('gives back what an exact amount left of the SOL that was wrapped', async () => {
     const { fill, lostRaw } = await swap(sol, usdc, 1_000_000n, { exact: 'got', maxInRaw: 50_000_000n })
     expect(fill?.amountOutRaw).to.equal(1_000_000n)
