@@ -22,17 +22,35 @@ export interface Known {
   readonly health?: ResponseAt<'GET', '/health/ready'> | undefined
   readonly stops?: ResponseAt<'GET', '/stops'> | undefined
   readonly open?: readonly Transaction[] | undefined
+  /** There are more than `open`. */
+  readonly hasMoreOpen?: boolean
   readonly networks?: readonly NetworkStatus[] | undefined
   readonly portfolio?: ResponseAt<'GET', '/portfolio'> | undefined
   readonly approvals?: ResponseAt<'GET', '/approvals'> | undefined
   readonly plugins?: readonly Plugin[] | undefined
+  readonly unread?: readonly Unread[] | undefined
+}
+
+/** What was refused, so that nobody knows what it has, or has now. */
+export interface Unread {
+  readonly what: string
+  readonly reason: string
+  /** Of the answer that is shown in its place. */
+  readonly at?: number | undefined
 }
 
 /** Older than blocks of any network that is followed. Local networks make blocks when something is sent. */
 const oldBlockSeconds = 120
 
 export function attention(known: Known): Item[] {
-  const items = [...ofServer(known), ...ofTransactions(known), ...ofWallets(known), ...ofNetworks(known), ...ofPeople(known)]
+  const items = [
+    ...ofServer(known),
+    ...ofTransactions(known),
+    ...ofWallets(known),
+    ...ofNetworks(known),
+    ...ofPeople(known),
+    ...ofUnread(known),
+  ]
   return items.toSorted((one, other) => Number(one.tone === 'warn') - Number(other.tone === 'warn'))
 }
 
@@ -41,14 +59,16 @@ const ofServer = ({ health, stops }: Known): Item[] => [
   ...(stops?.stops ?? []).map((stop): Item => ({ tone: 'bad', text: `${stop.mode} is set for ${heldBy(stop)}`, link: linkTo('') })),
 ]
 
-const ofTransactions = ({ open = [], now }: Known): Item[] =>
-  open
+const ofTransactions = ({ open = [], hasMoreOpen = false, now }: Known): Item[] => [
+  ...open
     .filter((each) => isStuck(each, now))
-    .map((each) => ({
+    .map((each): Item => ({
       tone: 'bad',
       text: `Stuck for ${duration((now - each.createdAt) / 1000)} as ${each.txState}: ${wordsOf(each)}`,
       link: linkTo('transactions', { open: each.id, request: each.requestId }),
-    }))
+    })),
+  ...(hasMoreOpen ? [{ tone: 'bad', text: 'More are stuck than are listed here', link: linkTo('transactions') } as const] : []),
+]
 
 function ofWallets({ portfolio }: Known): Item[] {
   if (!portfolio) return []
@@ -83,16 +103,17 @@ function ofWallets({ portfolio }: Known): Item[] {
 }
 
 const ofNetworks = ({ networks = [] }: Known): Item[] =>
-  networks.flatMap(({ chain, network, error, currentBlockSeconds, nodes = [] }): Item[] => {
+  networks.flatMap(({ chain, network, rpcUrl, error, currentBlockSeconds, nodes }): Item[] => {
     const name = `${chain}/${network}`
-    // Without a node it was never set up.
-    if (error !== undefined) return nodes.length === 0 ? [] : [{ tone: 'bad', text: `${name} is down: ${error}`, link: linkTo('') }]
+    // Without a node it was never set up. Not each network tells of its nodes.
+    const isSetUp = nodes === undefined ? rpcUrl !== '' : nodes.length > 0
+    if (error !== undefined) return !isSetUp ? [] : [{ tone: 'bad', text: `${name} is down: ${error}`, link: linkTo('') }]
     const isBehind = currentBlockSeconds > oldBlockSeconds && network !== 'local'
     return [
       ...(isBehind
         ? [{ tone: 'bad', text: `${name} is behind: its newest block is ${duration(currentBlockSeconds)} old`, link: linkTo('') } as const]
         : []),
-      ...nodes
+      ...(nodes ?? [])
         .filter(({ trouble }) => trouble !== undefined)
         .map(({ url, state, trouble }): Item => ({
           tone: 'warn',
@@ -115,3 +136,26 @@ const ofPeople = ({ approvals, plugins = [] }: Known): Item[] => [
     .filter(({ state }) => state === 'refused')
     .map(({ name }): Item => ({ tone: 'warn', text: `The plugin ${name} is refused`, link: linkTo('plugins') })),
 ]
+
+/** A refusal looks like a quiet day where it is not said. */
+function ofUnread({ unread = [], portfolio, networks = [], now }: Known): Item[] {
+  const places = new Map<string, string[]>()
+  for (const { chain, network, address, connector, part, reason } of portfolio?.unavailable ?? []) {
+    // It is said already that the network is down, or nobody has set it up.
+    const isKnown = connector === undefined && networks.some((on) => on.chain === chain && on.network === network && on.error !== undefined)
+    const place = [connector, part, address && `${address.slice(0, 10)}…`, `${chain}/${network}`].filter(Boolean).join(' ')
+    if (!isKnown) places.set(reason, [...(places.get(reason) ?? []), place])
+  }
+  return [
+    ...unread.map(({ what, reason, at }): Item => ({
+      tone: 'warn',
+      text: at === undefined ? `${what} are not known: ${reason}` : `${what} are as of ${duration((now - at) / 1000)} ago: ${reason}`,
+      link: linkTo(''),
+    })),
+    ...[...places].map(([reason, of]): Item => ({
+      tone: 'warn',
+      text: `Not read of ${of.join(', ')}: ${reason}`,
+      link: linkTo('wallets'),
+    })),
+  ]
+}

@@ -2,25 +2,28 @@
 import { useCaller } from './act.tsx'
 import { serverNow } from './api.ts'
 import { useApprovals } from './approvals.tsx'
-import { attention, type Item } from './attention.ts'
+import { attention, type Item, type Unread } from './attention.ts'
 import { nearLimit, shareUsed, useLimits } from './clients.tsx'
 import { Networks, useNetworks } from './networks.tsx'
 import { usePlugins } from './plugins.tsx'
-import { useResource } from './resource.ts'
+import { useResource, type Resource } from './resource.ts'
 import { linkTo } from './route.ts'
 import { Stops, useStops } from './stops.tsx'
 import { Badge, Text } from './text.tsx'
+import { stuckMs } from './transaction-words.ts'
 import { TransactionList } from './transactions.tsx'
 import { usePortfolio } from './wallets.tsx'
 
-/** Those that are not mined yet. What is older than a page of each is not needed to see that something is wrong. */
-function useOpen() {
-  const pages = (['QUEUED', 'SIGNED', 'BROADCAST'] as const).map((state) =>
+/** Those that are not mined and were asked for longer ago than that usually takes: of many that are open, they are the last. */
+const useStuck = () =>
+  (['QUEUED', 'SIGNED', 'BROADCAST'] as const).map((state) =>
     // oxlint-disable-next-line react/rules-of-hooks -- always the same three
-    useResource('/transactions', { state, limit: 50 }, { everySeconds: 60, topics: ['transactions'] }),
+    useResource(
+      '/transactions',
+      { state, limit: 20 },
+      { everySeconds: 60, topics: ['transactions'], asOfNow: () => ({ until: new Date(serverNow() - stuckMs).toISOString() }) },
+    ),
   )
-  return pages.flatMap(({ data }) => data?.transactions ?? [])
-}
 
 export function Overview() {
   return (
@@ -35,27 +38,36 @@ export function Overview() {
 
 function Attention() {
   const caller = useCaller()
-  const open = useOpen()
-  const answers = [
-    useNetworks(),
-    usePortfolio(),
-    useApprovals(),
-    usePlugins(),
-    useStops(),
-    useResource('/health/ready', {}, { everySeconds: 30 }),
-  ] as const
-  const [networks, portfolio, approvals, plugins, stops, health] = answers
+  const stuck = useStuck()
+  const networks = useNetworks()
+  const portfolio = usePortfolio()
+  const approvals = useApprovals()
+  const plugins = usePlugins()
+  const stops = useStops()
+  const health = useResource('/health/ready', {}, { everySeconds: 30 })
+  const sources: readonly (readonly [string, Resource<unknown>])[] = [
+    ['The clients that you may see', caller],
+    ['Networks', networks],
+    ['Wallets and positions', portfolio],
+    ['Requests that wait', approvals],
+    ['Plugins', plugins],
+    ['Stops', stops],
+    ["The server's parts", health],
+    ...stuck.map((each) => ['Transactions that wait long', each] as const),
+  ]
   const items = attention({
     now: serverNow(),
-    open,
+    open: stuck.flatMap(({ data }) => data?.transactions ?? []),
+    hasMoreOpen: stuck.some(({ data }) => data?.nextCursor !== undefined),
     networks: networks.data,
     portfolio: portfolio.data,
     approvals: approvals.data,
     plugins: plugins.data,
     stops: stops.data,
     health: health.data,
+    unread: unreadOf(sources),
   })
-  const isLoading = answers.some(({ data, refusal }) => data === undefined && refusal === undefined)
+  const isLoading = sources.some(([, { data, refusal }]) => data === undefined && refusal === undefined)
   return (
     <section aria-labelledby="section-attention">
       <header>
@@ -70,8 +82,17 @@ function Attention() {
         ))}
       </ul>
       <p class="none">{isLoading ? 'Looking…' : 'Nothing.'}</p>
+      {caller.data?.permissions.includes('admin') === false && (
+        <p class="none">Looked at were your own limits and wallets: those of others take the permission admin, or their wallets.</p>
+      )}
     </section>
   )
+}
+
+/** Each once, by its name. */
+function unreadOf(sources: readonly (readonly [string, Resource<unknown>])[]): Unread[] {
+  const refused = sources.flatMap(([what, { refusal, at }]) => (refusal ? [{ what, reason: refusal.message, at }] : []))
+  return [...new Map(refused.map((each) => [each.what, each])).values()]
 }
 
 const ItemLine = ({ of: { tone, text, link } }: { of: Item }) => (
@@ -84,13 +105,22 @@ const ItemLine = ({ of: { tone, text, link } }: { of: Item }) => (
 )
 
 function LimitItems({ client, isCaller }: { client: string; isCaller: boolean }) {
-  const { data } = useLimits(isCaller ? undefined : client)
+  const { data, refusal } = useLimits(isCaller ? undefined : client)
   const near = (data?.limits ?? []).flatMap((limit) => {
     const share = shareUsed(limit)
     return share === undefined || share < nearLimit ? [] : [{ ...limit, share }]
   })
   return (
     <>
+      {refusal && (
+        <ItemLine
+          of={{
+            tone: 'warn',
+            text: `Limits of ${client} are ${data === undefined ? 'not known' : 'those of before'}: ${refusal.message}`,
+            link: linkTo('clients'),
+          }}
+        />
+      )}
       {near.map(({ limit, share }) => (
         <ItemLine
           key={limit}

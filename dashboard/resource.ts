@@ -13,10 +13,12 @@ export interface Resource<T> {
   reload(): void
 }
 
-interface Refreshing {
+interface Refreshing<Request = object> {
   readonly everySeconds: number
   /** Asked again after an event of these. */
   readonly topics?: readonly Topic[]
+  /** Fields that follow the time, as they are when it is asked. */
+  asOfNow?(): Partial<Request>
 }
 
 interface Entry {
@@ -33,13 +35,14 @@ const pauseMs = 1_000
 export function useResource<Path extends GetPath>(
   path: Path | undefined,
   request: RequestAt<'GET', Path>,
-  refreshing: Refreshing,
+  refreshing: Refreshing<RequestAt<'GET', Path>>,
 ): Resource<ResponseAt<'GET', Path>> {
-  const key = path === undefined ? '' : `${path}${queryOf(request)}`
+  const { asOfNow } = refreshing
+  const key = path === undefined ? '' : `${path}${queryOf(request)}${asOfNow ? ' as of now' : ''}`
   const [, changed] = useState(0)
   useEffect(() => {
     if (path === undefined) return
-    const entry = entryOf(key, () => get(path, request), refreshing)
+    const entry = entryOf(key, () => get(path, { ...request, ...asOfNow?.() }), refreshing)
     const watcher = () => changed((count) => count + 1)
     entry.watchers.add(watcher)
     watcher()

@@ -38,7 +38,7 @@ export const quoteTokenOf = (transaction: Transaction): string | undefined => {
 }
 
 /** Waits longer than a transaction usually does. */
-const stuckMs = 5 * 60_000
+export const stuckMs = 5 * 60_000
 
 export const isStuck = ({ final, txState, createdAt }: Transaction, now: number): boolean =>
   !final && txState !== 'MINED' && now - createdAt > stuckMs

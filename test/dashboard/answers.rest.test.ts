@@ -9,6 +9,8 @@ type Body = any
 /** What the server answered, and what is put in its place: states of wallets and nodes that a local chain does not have. */
 type Change = (body: Body) => object | { readonly status: number; readonly body: object }
 
+const refused = { status: 503, body: { statusCode: 503, name: 'SERVICE_UNAVAILABLE', message: 'The nodes do not answer.' } }
+
 describe('the dashboard, where the server answers what', function () {
   this.timeout(400_000)
   let server: TestServer
@@ -124,5 +126,45 @@ describe('the dashboard, where the server answers what', function () {
     await page.getByRole('navigation').getByRole('link', { name: 'Wallets' }).click()
     const wallet = page.getByRole('article', { name: `Wallet ${admins} on ethereum/local` })
     await wallet.getByText(/It has no ETH/).waitFor()
+  })
+
+  describe('what needs attention', () => {
+    const item = (name: string | RegExp) => page.getByRole('link', { name }).first().waitFor()
+
+    it('names what could not be read, and does not say that there is nothing', async () => {
+      await show('', { '/portfolio': () => refused, '/limits': () => refused })
+      await item('Wallets and positions are not known: The nodes do not answer.')
+      await item('Limits of client are not known: The nodes do not answer.')
+      expect(await page.getByText('Nothing.', { exact: true }).isVisible()).to.equal(false)
+      await page.getByText(/^Looked at were your own limits/).waitFor()
+    })
+
+    it('names what the answer about wallets lacks', async () => {
+      const missing = { chain: 'ethereum', network: 'local', address: admins, connector: 'perp', part: 'perpetuals', reason: 'It hangs.' }
+      await show('', { '/portfolio': (body) => ({ ...body, unavailable: [missing] }) })
+      await item(/^Not read of perp perpetuals 0x.*… ethereum\/local: It hangs\.$/)
+    })
+
+    it('names a network that is down and tells nothing of its nodes, and none that was never set up', async () => {
+      const down = { chain: 'solana', nativeCurrency: 'SOL', currentBlockNumber: -1, currentBlockSeconds: -1, error: 'It is gone.' }
+      const networks = [
+        { ...down, network: 'told', rpcUrl: 'http://node' },
+        { ...down, network: 'unused', rpcUrl: 'http://node', nodes: [] },
+      ]
+      await show('', { '/network/status': (body) => [...body, ...networks] })
+      await item('solana/told is down: It is gone.')
+      expect(await page.getByRole('link', { name: /solana\/unused is down/ }).count()).to.equal(0)
+    })
+
+    it('has what is stuck, however many newer ones are open', async () => {
+      const asked: URL[] = []
+      page.on('request', (request) => asked.push(new URL(request.url())))
+      await show('', {})
+      await page.getByText('Looking…').waitFor({ state: 'hidden' })
+      const open = asked.filter(({ searchParams }) => searchParams.get('state') === 'QUEUED')
+      expect(open.length).to.be.above(0)
+      const ages = open.map(({ searchParams }) => Date.now() - Date.parse(searchParams.get('until') ?? ''))
+      for (const age of ages) expect(age).to.be.within(300_000, 400_000)
+    })
   })
 })
