@@ -1,7 +1,7 @@
 // The journal: what is open and what was, narrowed by what the person looks for.
 import { useEffect, useState } from 'preact/hooks'
 import { Age } from './age.tsx'
-import { get, Refusal, serverNow, type RequestAt } from './api.ts'
+import { get, Refusal, serverNow, type RequestAt, type ResponseAt } from './api.ts'
 import { useResource } from './resource.ts'
 import { linkTo, type Route } from './route.ts'
 import { Section } from './section.tsx'
@@ -85,6 +85,17 @@ export function TransactionList({ title, filter }: { title: string; filter: Filt
   const [older, setOlder] = useState<{ rows: Transaction[]; cursor?: string | undefined; refusal?: string }>()
   const key = JSON.stringify(filter)
   useEffect(() => setOlder(undefined), [key])
+  // What was not final goes on, also on pages that were asked for before.
+  useEffect(() => {
+    const [from, shown] = [first.data?.transactions.at(-1)?.id, older?.rows ?? []]
+    if (from === undefined || shown.every(({ final }) => final)) return
+    let isOver = false
+    void readAfter(filter, from, shown.length).then(
+      (read) => !isOver && setOlder(read),
+      () => {}, // What is shown stays: the first page says that the server does not answer.
+    )
+    return () => void (isOver = true)
+  }, [first.at])
   return (
     <Section title={title} of={first}>
       {({ transactions, nextCursor, unavailable = [] }) => {
@@ -116,6 +127,18 @@ export function TransactionList({ title, filter }: { title: string; filter: Filt
       }}
     </Section>
   )
+}
+
+/** Those before a transaction, at least as many as were shown. */
+async function readAfter(filter: Filter, id: string, count: number): Promise<{ rows: Transaction[]; cursor?: string | undefined }> {
+  const rows: Transaction[] = []
+  let cursor: string | undefined = id
+  while (cursor !== undefined && rows.length < count) {
+    const page: ResponseAt<'GET', '/transactions'> = await get('/transactions', { ...filter, limit: perPage, cursor })
+    rows.push(...page.transactions)
+    cursor = page.nextCursor
+  }
+  return { rows, cursor }
 }
 
 const TransactionTable = ({ rows, filter }: { rows: readonly Transaction[]; filter: Filter }) => (
