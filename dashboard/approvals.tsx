@@ -1,7 +1,8 @@
 // Requests that wait for a second person: what they would do, and the decision.
+import { useEffect, useState } from 'preact/hooks'
 import { Age, until } from './age.tsx'
 import { Act } from './act.tsx'
-import { post, type ResponseAt } from './api.ts'
+import { get, post, type ResponseAt } from './api.ts'
 import { useResource } from './resource.ts'
 import { Section } from './section.tsx'
 import { Table } from './table.tsx'
@@ -11,12 +12,23 @@ type Approval = ResponseAt<'GET', '/approvals'>['approvals'][number]
 
 export const useApprovals = () => useResource('/approvals', {}, { everySeconds: 60, topics: ['approvals'] })
 
-export const isWaiting = ({ state }: Pick<Approval, 'state'>): boolean => state === 'waiting'
+/** Also one that was approved and not carried out: its server may have died, and another takes it up once it is approved again. */
+export const isWaiting = ({ state }: Pick<Approval, 'state'>): boolean => state === 'waiting' || state === 'approved'
 
-/** Each field of the request, so that nothing of it is approved unseen. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** Each field of the request, and each order of a batch, by itself: nothing of it is approved unseen. */
+const rowsOf = ({ request }: Approval): { readonly name: string; readonly value: string }[] =>
+  Object.entries(request).flatMap(([name, value]) =>
+    Array.isArray(value)
+      ? value.map((each: unknown, index) => ({ name: `${name} ${index + 1}`, value: textOf(each) }))
+      : [{ name, value: textOf(value) }],
+  )
+
+/** In one line, of those that nobody decides any more. */
 const fieldsOf = ({ request }: Approval): string =>
   Object.entries(request)
-    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .map(([name, value]) => `${name} ${textOf(value)}`)
     .join(', ')
 
 export function Approvals() {
@@ -39,7 +51,7 @@ export function Approvals() {
               { name: 'Number', cell: ({ id }) => id },
               { name: 'Client', cell: ({ client }) => <Text of={client} /> },
               { name: 'What', cell: (row) => <Text of={`${row.path} ${fieldsOf(row)}`} max={160} /> },
-              { name: 'State', cell: ({ state }) => <Badge tone={state === 'done' ? 'good' : 'calm'}>{state}</Badge> },
+              { name: 'State', cell: (row) => <Outcome of={row} /> },
               { name: 'By', cell: ({ decidedBy = '' }) => <Text of={decidedBy} /> },
               { name: 'Asked', cell: ({ madeAt }) => <Age of={madeAt} /> },
             ]}
@@ -50,8 +62,14 @@ export function Approvals() {
   )
 }
 
+const Outcome = ({ of: { state, refusal } }: { of: Approval }) => (
+  <>
+    <Badge tone={state === 'done' ? 'good' : 'calm'}>{state}</Badge> {refusal && <Text of={refusal.message} max={500} />}
+  </>
+)
+
 function Waiting({ of, mayDecide }: { of: Approval; mayDecide: boolean }) {
-  const { id, client, path, address, effect, madeAt, expiresAt, revoked } = of
+  const { id, client, path, address, effect, madeAt, expiresAt, revoked, state } = of
   const name = `request ${id} of ${client}`
   return (
     <article aria-label={name}>
@@ -59,14 +77,13 @@ function Waiting({ of, mayDecide }: { of: Approval; mayDecide: boolean }) {
         <h3>
           {id}: <Text of={`${path} of ${client}`} />
         </h3>
+        {state === 'approved' && <Badge tone="warn">approved, and not carried out yet</Badge>}
         {revoked && <Badge tone="bad">its certificate is revoked</Badge>}
         <span>
           asked <Age of={madeAt} />, ends in {until(expiresAt)}
         </span>
       </header>
-      <p>
-        <Text of={fieldsOf(of)} max={2_000} />
-      </p>
+      <Fields of={of} />
       <dl class="facts">
         <div>
           <dt>Wallet</dt>
@@ -74,11 +91,7 @@ function Waiting({ of, mayDecide }: { of: Approval; mayDecide: boolean }) {
             <Address of={address} />
           </dd>
         </div>
-        <Tokens name="Gives at most" of={effect.gives} />
-        <Tokens name="Gets at least" of={effect.gets} />
-        <Fact name="Worth" of={effect.valueGiven} />
-        <Fact name="Loses against the market at most" of={effect.valueLost} />
-        <Fact name="Fees at most" of={effect.maxFee} unit={effect.feeToken} />
+        <Effect of={effect} />
       </dl>
       {mayDecide && !revoked && (
         <p class="buttons">
@@ -102,9 +115,11 @@ const Decision = ({ label, of, name }: { label: 'Approve' | 'Deny'; of: Approval
             ? 'It is planned anew within what is shown, and then signed.'
             : 'Nothing is signed for it, and its client is told.'}
         </p>
+        {label === 'Approve' && <Preview id={of.id} />}
         <p>
-          <Text of={`${of.path}: ${fieldsOf(of)}`} max={2_000} />
+          <Text of={of.path} />
         </p>
+        <Fields of={of} />
       </>
     }
     act={async () => {
@@ -114,15 +129,65 @@ const Decision = ({ label, of, name }: { label: 'Approve' | 'Deny'; of: Approval
   />
 )
 
-const Fact = ({ name, of, unit }: { name: string; of: string | undefined; unit?: string | undefined }) =>
-  of === undefined ? null : (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        <Amount of={of} unit={unit} />
-      </dd>
-    </div>
+/** Without a cut: what is not shown is not decided on. */
+const Fields = ({ of }: { of: Approval }) => (
+  <dl class="facts">
+    {rowsOf(of).map(({ name, value }) => (
+      <div>
+        <dt>
+          <Text of={name} />
+        </dt>
+        <dd>
+          <Text of={value} max={Infinity} />
+        </dd>
+      </div>
+    ))}
+  </dl>
+)
+
+/** It was planned when it began to wait; the market may be elsewhere now. */
+function Preview({ id }: { id: number }) {
+  const [now, set] = useState<ResponseAt<'GET', '/approvals/preview'> | { readonly refusal: string }>()
+  useEffect(() => {
+    get('/approvals/preview', { id }).then(set, (error: unknown) =>
+      set({ refusal: error instanceof Error ? error.message : String(error) }),
+    )
+  }, [id])
+  if (now === undefined) return <p class="none">What it would do now is simulated…</p>
+  if ('refusal' in now || !now.effect)
+    return (
+      <p class="refusal">
+        It would be refused now: <Text of={'refusal' in now ? now.refusal : (now.error?.message ?? 'its effect is not known')} max={500} />
+      </p>
+    )
+  return (
+    <>
+      <p>It would do this now:</p>
+      <dl class="facts">
+        <Effect of={now.effect} />
+      </dl>
+    </>
   )
+}
+
+const noMarket = 'not known: no market tells'
+
+const Effect = ({ of }: { of: Approval['effect'] }) => (
+  <>
+    <Tokens name="Gives at most" of={of.gives} />
+    <Tokens name="Gets at least" of={of.gets} />
+    <Fact name="Worth" of={of.valueGiven} otherwise={noMarket} />
+    <Fact name="Loses against the market at most" of={of.valueLost} otherwise={noMarket} />
+    <Fact name="Fees at most" of={of.maxFee} unit={of.feeToken} otherwise="not known" />
+  </>
+)
+
+const Fact = ({ name, of, unit, otherwise }: { name: string; of: string | undefined; unit?: string | undefined; otherwise: string }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{of === undefined ? otherwise : <Amount of={of} unit={unit} />}</dd>
+  </div>
+)
 
 const Tokens = ({
   name,

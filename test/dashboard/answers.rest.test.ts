@@ -167,4 +167,54 @@ describe('the dashboard, where the server answers what', function () {
       for (const age of ages) expect(age).to.be.within(300_000, 400_000)
     })
   })
+
+  describe('what waits for a second person', () => {
+    const orders = Array.from({ length: 60 }, (_, index) => ({
+      market: 'WETH-USDC',
+      side: 'SELL',
+      price: String(9_000 + index),
+      amount: '1',
+    }))
+    const approval = {
+      ...{
+        id: 7,
+        state: 'approved',
+        client: 'bot',
+        path: '/clob/orders/batch',
+        address: admins,
+        madeAt: Date.now(),
+        expiresAt: Date.now() + 9e6,
+      },
+      ...{
+        requestId: 'r',
+        idempotencyKey: 'k',
+        request: { chain: 'ethereum', orders },
+        effect: { gives: [], maxFee: '0.1', feeToken: 'ETH' },
+      },
+    }
+    const refusal = { name: 'LIMIT_EXCEEDED', message: 'The limit of a day is used up.' }
+    const listed: Change = () => ({ mayDecide: true, approvals: [approval, { ...approval, id: 6, state: 'refused', refusal }] })
+    const preview: Change = () => ({ approval, effect: { gives: [{ token: 'WETH', amount: '61' }], maxFee: '0.2', feeToken: 'ETH' } })
+
+    it('is shown whole, order by order, with what is not known of it', async () => {
+      await show('approvals', { '/approvals': listed })
+      const waiting = page.getByRole('article', { name: 'request 7 of bot' })
+      await waiting.getByText('orders 60', { exact: true }).waitFor()
+      await waiting.getByText(/"price":"9059"/).waitFor()
+      expect(await waiting.getByText('not known: no market tells').count()).to.equal(2)
+      await page.getByRole('cell', { name: /refused.*The limit of a day is used up\./ }).waitFor()
+    })
+
+    it('is approved after what it would do now was shown, also again after its server died', async () => {
+      await show('approvals', { '/approvals': listed, '/approvals/preview': preview })
+      const waiting = page.getByRole('article', { name: 'request 7 of bot' })
+      await waiting.getByText('approved, and not carried out yet').waitFor()
+      await waiting.getByRole('button', { name: /^Approve/ }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('It would do this now:').waitFor()
+      await dialog.getByText('61 WETH').waitFor()
+      await dialog.getByRole('button', { name: 'Yes, approve' }).waitFor()
+      await page.keyboard.press('Escape')
+    })
+  })
 })

@@ -141,7 +141,7 @@ describe('the dashboard in a browser', function () {
     await page.getByText('Nothing waits.').waitFor()
     await bot.post('/amm/trade', { ...swap, base: 'ETH', address: traders, amount: '0.05' })
     const waiting = page.getByRole('article', { name: /^request \d+ of bot$/ })
-    await waiting.getByText('amount 0.05').waitFor()
+    await waiting.getByText('0.05', { exact: true }).waitFor()
     await waiting.getByRole('button', { name: /^Approve/ }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Yes, approve' }).click()
     await page.getByRole('cell', { name: 'done' }).waitFor()
