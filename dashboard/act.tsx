@@ -13,6 +13,14 @@ export function useMay(permission: string): boolean {
   return data?.permissions.includes(permission) ?? false
 }
 
+/** Who may trade may stop itself. */
+export function useMayStop(client: string | undefined): boolean {
+  const { data } = useCaller()
+  const mayStop = useMay('stop')
+  const mayTrade = useMay('trade')
+  return mayStop || (mayTrade && client !== undefined && client === data?.client)
+}
+
 interface ActProps {
   readonly label: string
   /** Says of which one it is, where there are several on the page: it is part of the button's name. */

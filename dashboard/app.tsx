@@ -66,7 +66,8 @@ export function App() {
 }
 
 function WhoAmI() {
-  const { data } = useCaller()
+  const { data, refusal } = useCaller()
+  if (!data && refusal) return <span class="refusal">what you may do is not known</span>
   return data ? (
     <span class="none">
       as <Text of={data.client} max={40} />

@@ -30,6 +30,8 @@ interface Entry {
 const entries = new Map<string, Entry>()
 /** Events come in bursts. */
 const pauseMs = 1_000
+/** After failures: 1, 2, 4 … seconds, at most this or as often as it is asked anyway. */
+const longestRetrySeconds = 30
 
 /** @param path undefined: nothing is asked for */
 export function useResource<Path extends GetPath>(
@@ -68,6 +70,7 @@ function entryOf(key: string, ask: () => Promise<unknown>, refreshing: Refreshin
 function keepFresh(entry: Entry, ask: () => Promise<unknown>, { everySeconds, topics = [] }: Refreshing): () => void {
   let [isAsking, isWanted, hasEnded] = [false, false, false]
   let later: ReturnType<typeof setTimeout> | undefined
+  let failures = 0
 
   const change = (state: Partial<Resource<unknown>>): void => {
     entry.state = { ...entry.state, ...state }
@@ -82,14 +85,17 @@ function keepFresh(entry: Entry, ask: () => Promise<unknown>, { everySeconds, to
     clearTimeout(later)
     try {
       const data = await ask()
+      failures = 0
       change({ data, at: serverNow(), refusal: undefined })
     } catch (error) {
+      failures += 1
       change({ refusal: error instanceof Refusal ? error : new Refusal(String(error), '', 0) })
     }
     isAsking = false
     if (hasEnded) return
     clearTimeout(later)
-    later = setTimeout(() => void load(), isWanted ? pauseMs : everySeconds * 1000)
+    const seconds = failures === 0 ? everySeconds : Math.min(everySeconds, longestRetrySeconds, 2 ** (failures - 1))
+    later = setTimeout(() => void load(), isWanted ? pauseMs : seconds * 1000)
   }
 
   const soon = (): void => {
@@ -104,7 +110,7 @@ function keepFresh(entry: Entry, ask: () => Promise<unknown>, { everySeconds, to
   const ends = [
     ...topics.map((topic) => onEvent(topic, soon)),
     // What happened while no events came is not known.
-    onStreamState((isOpen) => void (isOpen && entry.state.at !== undefined && soon())),
+    onStreamState((isOpen) => void (isOpen && (entry.state.at ?? entry.state.refusal) !== undefined && soon())),
   ]
   document.addEventListener('visibilitychange', seen)
   entry.state = { ...entry.state, reload: () => void load() }

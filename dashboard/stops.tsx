@@ -1,6 +1,6 @@
 // What is stopped, and stopping and lifting it: for all, a wallet or a client.
 import { Age } from './age.tsx'
-import { Act, useMay } from './act.tsx'
+import { Act, useMay, useMayStop } from './act.tsx'
 import { del, post, type ResponseAt } from './api.ts'
 import { useResource } from './resource.ts'
 import { Section } from './section.tsx'
@@ -24,7 +24,7 @@ const meaning = {
 } as const
 
 export function StopButtons({ scope, name }: { scope: StopScope; name: string }) {
-  if (!useMay('stop')) return null
+  if (!useMayStop(scope.client)) return null
   return (
     <>
       {(['stop', 'reduce-only'] as const).map((mode) => (

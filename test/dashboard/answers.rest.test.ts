@@ -217,4 +217,20 @@ describe('the dashboard, where the server answers what', function () {
       await page.keyboard.press('Escape')
     })
   })
+
+  it('asks again soon after a failure, and offers what the certificate may do as soon as that is known', async () => {
+    let asked = 0
+    await show('', { '/caller': (body) => ((asked += 1) <= 3 ? refused : body) })
+    await page.getByText('what you may do is not known').waitFor()
+    await page.getByRole('button', { name: 'Stop everything' }).waitFor()
+    expect(asked).to.be.above(3)
+  })
+
+  it('lets a client that may trade stop itself, and nothing else', async () => {
+    await show('clients', { '/caller': (body) => ({ ...body, permissions: ['read', 'trade'] }) })
+    await page.getByRole('button', { name: 'Stop client client' }).waitFor()
+    await page.getByRole('navigation').getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('heading', { name: 'Stopped' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Stop everything' }).count()).to.equal(0)
+  })
 })
