@@ -1,7 +1,7 @@
 // Raydium's pools of a constant product (CPMM) on Solana.
 import { defineConnector } from 'sluice/plugin'
 import { solana } from 'sluice/solana'
-import { accountsAMM, constantProductPools, listedPoolsOf, poolsSchema, programRefusals } from 'sluice/solana-pools'
+import { accountsAMM, constantProductPools, listedPoolsOf, poolsSchema, programRefusals, requireProgram } from 'sluice/solana-pools'
 import { classes, programVersions } from './deployments.ts'
 
 /** What it refuses by, of those that a trade may meet. Source: github.com/raydium-io/raydium-cp-swap at 609780f, programs/cp-swap/src/error.rs; the first one is 6000. */
@@ -20,10 +20,11 @@ export default defineConnector({
     available_networks: [{ chain: 'solana', networks: ['mainnet', 'local'] }],
     schema: poolsSchema,
   },
-  create({ config, network, reader }) {
+  create({ config, contracts, network, reader }) {
     const programVersion = programVersions[network]
     if (!programVersion) throw new Error(`The plugin does not know what Raydium's program is on ${network}: add it to its deployments.`)
     const pools = constantProductPools({ programVersion, classes, listed: listedPoolsOf(config, network) })
+    requireProgram(pools.program, { contracts, network })
     return { AMM: accountsAMM(reader, { protocols: [pools] }), refusals: programRefusals(pools.program, refusals) }
   },
 })

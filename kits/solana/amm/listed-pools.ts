@@ -1,5 +1,5 @@
 // Pools that a configuration lists: at addresses of their own, or of classes that the connector does not derive.
-import { addressesSchema } from '../../../core/contracts/index.ts'
+import { addressesSchema, type Venue } from '../../../core/contracts/index.ts'
 import { isObject } from '../../../core/base/json.ts'
 import { canonicalAddress } from '../types.ts'
 
@@ -17,14 +17,31 @@ export const poolsSchema = {
   },
 } as const
 
-/** Those of a network. @throws Error where one is no address */
+/** As configuration names the networks of Solana: with the chain's name, or without it. */
+const networkKey = /^(solana_)?(mainnet|testnet|devnet|local)$/
+
+/** Those of a network. @throws Error where one is no address, or some are of a network that there is not */
 export function listedPoolsOf(config: object, network: string): readonly string[] {
   const { pools } = config as { readonly pools?: unknown }
-  const listed = isObject(pools) ? pools[network] : undefined
+  const unknown = isObject(pools) ? Object.keys(pools).find((each) => !networkKey.test(each)) : undefined
+  if (unknown !== undefined) throw new Error(`pools has the network ${unknown}, which Solana has not: correct it.`)
+  const listed = isObject(pools) ? (pools[`solana_${network}`] ?? pools[network]) : undefined
   if (!Array.isArray(listed)) return []
   return listed.map((each: unknown) => {
     if (typeof each !== 'string' || canonicalAddress(each) !== each)
       throw new Error(`pools lists ${String(each)} on ${network}, which is no address of Solana: correct it.`)
     return each
   })
+}
+
+/**
+ * For exchanges whose arithmetic is of one program: the signer's policy follows the configuration, and plans call that program.
+ * @throws Error where the configuration names another
+ */
+export function requireProgram(program: string, { contracts, network }: Pick<Venue, 'contracts' | 'network'>): void {
+  const { programAddress } = contracts
+  if (programAddress !== undefined && programAddress !== program)
+    throw new Error(
+      `contractAddresses of ${network} has the program ${programAddress}, and quotes and trades are of ${program}: remove it.`,
+    )
 }
