@@ -5,7 +5,7 @@
 export const classes = [0, 1, 2, 3] as const
 
 /**
- * What the program's bytes are of, by network. mainnet: b0b2a08 of its source and later ones, with creator fees; local: those that
+ * What the program's bytes are of, by network. mainnet: assumed, no node was asked: ec3b20d of its source and later ones, with creator fees; local: those that
  * core/devnet/solana-programs.json pins.
  */
 export const programVersions: Readonly<Record<string, 'creator-fees' | 'early-2025'>> = {

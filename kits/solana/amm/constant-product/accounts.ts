@@ -38,7 +38,8 @@ export interface Config {
 }
 
 /**
- * What the program's bytes are of: since August 2025 (b0b2a08 of its source) it has creator fees. Before, their bytes were not read, an input
+ * What the program's bytes are of: since November 2025 (ec3b20d of its source) it takes trade and creator fee together, rounded up once. Between
+ * August and November (b0b2a08) each was rounded up by itself: of such bytes quotes are not. Before, their bytes were not read, an input
  * below half a unit was rounded down and then refused, and the fee of an exact output was rounded once more.
  */
 export type ProgramVersion = 'creator-fees' | 'early-2025'
