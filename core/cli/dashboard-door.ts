@@ -60,7 +60,7 @@ export function createDashboardDoor(): DashboardDoor {
 
   return {
     link: (port) => `http://localhost:${port}/#${secret}`,
-    passed: ['if-none-match'],
+    passed: ['if-none-match', 'last-event-id'],
     refusalOf(request) {
       if (isOfForeignPage(request.headers, 'http')) return 'a page of another origin may not use the dashboard'
       return refusalOfAddress(request)

@@ -5,12 +5,13 @@ import type { Settings } from '../config/settings.ts'
 import { createDashboardDoor } from './dashboard-door.ts'
 import { startLocalProxy, type LocalProxy, type ProxyOptions } from './local-proxy.ts'
 import { complain, examples, printError, say } from './output.ts'
-import { portOf, stopSignal, tellsOwners } from './proxy.ts'
+import { addUser, portOf, stopSignal, tellsOwners } from './proxy.ts'
 import { addServerOptions, usualClients, type ServerOptions } from './server-options.ts'
 import { baseOf, certificateOf, ownName } from './server-client.ts'
 
 interface Options extends ServerOptions {
   readonly port: number
+  readonly user: readonly number[]
 }
 
 /** For requests under way once it is told to stop. */
@@ -20,6 +21,12 @@ export function dashboardCommand(settingsOf: () => Settings): Command {
   const command = new Command('dashboard')
     .description('show the dashboard of a running server to a browser on this machine')
     .option('--port <number>', 'the port on 127.0.0.1 and ::1 (default: any that is free)', portOf, 0)
+    .option(
+      '--user <uid>',
+      'a user of this machine, by number, whose browser may connect besides that of the one who runs this; may be repeated',
+      addUser,
+      [],
+    )
   return addServerOptions(command)
     .addHelpText(
       'after',
@@ -34,14 +41,14 @@ export function dashboardCommand(settingsOf: () => Settings): Command {
     })
 }
 
-async function run({ port, url, certs, as: named }: Options, settings: Settings): Promise<void> {
+async function run({ port, user, url, certs, as: named }: Options, settings: Settings): Promise<void> {
   const { as, ...certificate } = certificateOf(certs ?? settings.ssl.certsDir, named === undefined ? usualClients : [named])
   const base = baseOf(settings, url)
   const servername = url === undefined ? ownName : base.hostname
   const upstream = { host: base.hostname.replaceAll(/[[\]]/g, ''), port: Number(base.port || 443), servername, ...certificate }
   const door = createDashboardDoor()
   const owners = createSocketTable()
-  const users = new Set([process.getuid?.() ?? -1])
+  const users = new Set([process.getuid?.() ?? -1, ...user])
   let proxy = await started({ port, upstream, door, log: complain, only: { users, owners } })
   if (!(await tellsOwners(owners, proxy.port))) {
     // The cookie alone says who may.

@@ -58,7 +58,7 @@ export function portOf(text: string): number {
   return Number(text)
 }
 
-function addUser(text: string, before: readonly number[]): number[] {
+export function addUser(text: string, before: readonly number[]): number[] {
   if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('Give the number of a user, which `id -u` shows.')
   return [...before, Number(text)]
 }

@@ -40,7 +40,11 @@ describe('the dashboard in trouble', function () {
   let browser: Browser
   let dashboard: LocalDashboard
 
-  const clients = { client: { permissions: ['read', 'trade', 'stop'], wallets: 'all' }, phone: { permissions: ['read'], wallets: 'all' } }
+  const clients = {
+    client: { permissions: ['read', 'trade', 'stop'], wallets: 'all' },
+    phone: { permissions: ['read'], wallets: 'all' },
+    blind: { permissions: ['trade'], wallets: 'all' },
+  }
   const start = () =>
     startServer({ settings: { ...oneChain.settings, 'server.port': port }, conf: { ...oneChain.conf, 'clients.yml': { clients } } }, home)
 
@@ -48,7 +52,7 @@ describe('the dashboard in trouble', function () {
     home = await mkdtemp(path.join(tmpdir(), 'sluice-dashboard-'))
     port = await freePort()
     server = await start()
-    await newClient(server.certsDir, 'phone')
+    for (const name of ['phone', 'blind']) await newClient(server.certsDir, name)
     browser = await openBrowser()
     dashboard = await startDashboard(server)
   })
@@ -80,6 +84,8 @@ describe('the dashboard in trouble', function () {
       const cookie = set.split(';', 1)[0] ?? ''
       const host = `localhost:${proxy.port}`
       expect((await ask(proxy.port, '/wallet', { cookie, host })).status).to.equal(200)
+      // The server reads from where events go on: what is no such place is refused by it.
+      expect((await ask(proxy.port, '/events', { cookie, host, 'last-event-id': 'nowhere' })).status).to.equal(400)
       const foreign: Record<string, string>[] = [
         { host: `evil.example:${proxy.port}` },
         { host, origin: 'http://evil.example' },
@@ -184,5 +190,10 @@ describe('the dashboard in trouble', function () {
     )
     expect(failed).to.equal('refused')
     await context.close()
+    const blind = await openTab(browser, withCertificate(server, 'blind'))
+    const answer = await blind.page.goto(`${server.url}/dashboard`)
+    expect(answer?.status()).to.equal(403)
+    expect(await blind.page.content()).to.contain('lacks the permission read')
+    await blind.context.close()
   })
 })
