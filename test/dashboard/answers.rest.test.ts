@@ -233,4 +233,28 @@ describe('the dashboard, where the server answers what', function () {
     await page.getByRole('heading', { name: 'Stopped' }).waitFor()
     expect(await page.getByRole('button', { name: 'Stop everything' }).count()).to.equal(0)
   })
+
+  it('shows names of tokens, plugins and connectors, and their messages, as text that ends', async () => {
+    const hostile = `<img src=x onerror=console.error('markup')>\u202edrawkcab${'x'.repeat(10_000)}`
+    const portfolio = ofAdmin({
+      balances: [{ token: admins, symbol: hostile, amount: '1', noValue: hostile }],
+      liquidity: [{ connector: hostile, version: 'v3', tokenId: hostile, token0: hostile, token1: hostile, amount0: '1', inRange: false }],
+      perpetuals: [{ connector: hostile, unit: hostile, accountValue: '1', maintenanceMargin: '2' }],
+    })
+    const plugin = { name: hostile, kind: 'connector', version: hostile, state: 'refused', reason: hostile }
+    const changes = { '/portfolio': portfolio, '/plugins': () => [plugin] }
+    for (const view of ['', 'wallets', 'positions', 'plugins']) {
+      await show(view, changes)
+      const main = page.getByRole('main')
+      await main
+        .getByText(/<img src=x/)
+        .first()
+        .waitFor()
+      expect(await main.innerText(), view).not.to.match(/\u202e|x{1000}/)
+      expect(await main.locator('img').count(), view).to.equal(0)
+      // A screen reader reads names of buttons and titles, too.
+      expect(await main.innerHTML(), view).not.to.match(/\u202e|x{1000}/)
+    }
+    expect(tab.errors.filter((each) => each.includes('markup'))).to.deep.equal([])
+  })
 })
