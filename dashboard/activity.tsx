@@ -8,9 +8,15 @@ import type { Transaction } from './transaction-words.ts'
 
 const [hourMs, hours, most] = [3_600_000, 24, 500]
 
+/** The beginning of the first of the last hours. */
+const firstHour = (): number => (Math.floor(serverNow() / hourMs) - hours + 1) * hourMs
+
 export function Activity() {
-  const [since] = useState(() => new Date((Math.floor(serverNow() / hourMs) - hours + 1) * hourMs).toISOString())
-  const trades = useResource('/transactions', { since, kind: 'trade', limit: most }, { everySeconds: 60, topics: ['transactions'] })
+  const trades = useResource(
+    '/transactions',
+    { kind: 'trade', limit: most },
+    { everySeconds: 60, topics: ['transactions'], asOfNow: () => ({ since: new Date(firstHour()).toISOString() }) },
+  )
   const quotes = useQuotes()
   return (
     <Section title="The last day" of={trades}>
@@ -18,7 +24,7 @@ export function Activity() {
         <>
           {nextCursor !== undefined && <p class="none">The newest {most} trades are counted.</p>}
           <div class="plots">
-            {seriesOf(transactions, Date.parse(since)).map((series) => (
+            {seriesOf(transactions, firstHour()).map((series) => (
               <Plot key={series.name} of={series} />
             ))}
             {quotes.times.length > 0 && <Plot of={{ name: 'Quotes a minute, since this page was opened', ...quotes }} />}
@@ -66,9 +72,11 @@ function useQuotes(): Pick<Series, 'times' | 'values'> {
       const last = samples.at(-1)
       if (document.visibilityState === 'hidden' || (last && Date.now() - last.at < sampleMs - 1_000)) return
       const text = await fetch('/metrics').then(
-        (answer) => (answer.ok ? answer.text() : ''),
-        () => '',
+        (answer) => (answer.ok ? answer.text() : undefined),
+        () => undefined,
       )
+      // What was not read is no count.
+      if (text === undefined) return
       const counts = [...text.matchAll(/^sluice_quotes_total(?:\{.*\})? (\d+(?:\.\d+)?(?:e\+\d+)?)$/gm)].map(([, count]) => Number(count))
       samples.push({ at: Date.now(), count: counts.reduce((sum, each) => sum + each, 0) })
       if (samples.length > 24 * 60) samples.shift()

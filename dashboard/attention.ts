@@ -6,7 +6,7 @@ import type { NetworkStatus } from './networks.tsx'
 import type { Plugin } from './plugins.tsx'
 import { isNearItsPrice, marginUsed, nearLiquidation } from './positions.tsx'
 import { heldBy } from './stops.tsx'
-import { isStuck, wordsOf, type Transaction } from './transaction-words.ts'
+import { isStuck, linkOf, wordsOf, type Transaction } from './transaction-words.ts'
 import { hasNoGas, isEmpty, isLowOnGas, walletsIn } from './wallets.tsx'
 import { linkTo } from './route.ts'
 
@@ -65,7 +65,7 @@ const ofTransactions = ({ open = [], hasMoreOpen = false, now }: Known): Item[] 
     .map((each): Item => ({
       tone: 'bad',
       text: `Stuck for ${duration((now - each.createdAt) / 1000)} as ${each.txState}: ${wordsOf(each)}`,
-      link: linkTo('transactions', { open: each.id, request: each.requestId }),
+      link: linkTo('transactions', linkOf(each)),
     })),
   ...(hasMoreOpen ? [{ tone: 'bad', text: 'More are stuck than are listed here', link: linkTo('transactions') } as const] : []),
 ]

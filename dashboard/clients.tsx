@@ -88,9 +88,8 @@ const Share = ({ of }: { of: number | undefined }) =>
 const dayBefore = (): string => new Date(Math.floor(serverNow() / 3_600_000) * 3_600_000 - 86_400_000).toISOString()
 
 function Book({ client }: { client: string }) {
-  const [since] = useState(dayBefore)
   const [everySeconds, set] = useState(5)
-  const book = useResource('/books', { client, since }, { everySeconds })
+  const book = useResource('/books', { client }, { everySeconds, asOfNow: () => ({ since: dayBefore() }) })
   if (book.data?.complete && everySeconds === 5) set(60)
   const { data, refusal } = book
   if (!data) return <p class={refusal ? 'refusal' : 'none'}>{refusal ? <Text of={refusal.message} /> : 'Loading…'}</p>

@@ -49,3 +49,6 @@ export function toneOf(transaction: Transaction, now: number): 'good' | 'bad' | 
   if (txState === 'REVERTED' || txState === 'DROPPED') return 'bad'
   return isStuck(transaction, now) ? 'warn' : 'calm'
 }
+
+/** What a link to it has, by which it is found again. */
+export const linkOf = ({ id, requestId, createdAt }: Transaction) => ({ open: id, request: requestId, at: String(createdAt) })

@@ -10,8 +10,10 @@ import { Table } from './table.tsx'
 import { Address, Amount, Badge, Text } from './text.tsx'
 import { quoteTokenOf, toneOf, wordsOf, type Transaction } from './transaction-words.ts'
 
-export function TransactionDetails({ id, requestId, back }: { id: string; requestId: string; back: object }) {
-  const found = useResource('/transactions', { requestId, archived: true }, { everySeconds: 30, topics: ['transactions'] })
+/** @param at when it was asked for, in milliseconds: a client may give one id to many requests */
+export function TransactionDetails({ id, requestId, at, back }: { id: string; requestId: string; at: number | undefined; back: object }) {
+  const moment = at === undefined ? {} : { since: new Date(at).toISOString(), until: new Date(at + 1).toISOString() }
+  const found = useResource('/transactions', { requestId, archived: true, ...moment }, { everySeconds: 30, topics: ['transactions'] })
   const place = useRef<HTMLDivElement>(null)
   // What was opened is where the reader looks next.
   useEffect(() => place.current?.focus(), [id])
@@ -141,7 +143,7 @@ function Promises({ of }: { of: Transaction }) {
           ['Filled at', fill && 'price' in fill && <Amount of={fill.price} unit={unit} />],
           ['Worse than quoted by', slippage && <Amount of={slippage.quote} />],
           ['Worse than the market by', slippage?.market && <Amount of={slippage.market} />],
-          ['Fee', cost && <Amount of={cost.fee ?? cost.rawFee} unit={cost.feeToken} />],
+          ['Fee', cost && <Raw of={cost.fee} raw={cost.rawFee} unit={cost.feeToken} />],
           ['Fee in quote', cost?.feeInQuote && <Amount of={cost.feeInQuote} unit={unit} />],
           ['Of it for layer 1', cost?.layer1Fee && <Amount of={cost.layer1Fee} unit={cost.feeToken} />],
         ]}
@@ -164,13 +166,23 @@ function Promises({ of }: { of: Transaction }) {
         <Facts
           rows={movements.map((each) => [
             (each.amount ?? each.rawAmount ?? '').startsWith('-') ? 'Left the wallet' : 'Came',
-            <Amount of={each.amount ?? each.rawAmount ?? undefined} unit={each.symbol ?? each.token} />,
+            <Raw of={each.amount} raw={each.rawAmount} unit={each.symbol ?? each.token} />,
           ])}
         />
       )}
     </>
   )
 }
+
+/** Of a token whose decimals are not known there is no amount but the raw one. */
+const Raw = ({ of, raw, unit }: { of: string | undefined; raw: string | null | undefined; unit: string | undefined }) =>
+  of !== undefined || typeof raw !== 'string' ? (
+    <Amount of={of} unit={unit} />
+  ) : (
+    <>
+      <Amount of={raw} /> smallest units of <Text of={unit ?? 'a token'} max={64} />
+    </>
+  )
 
 /** @param rows without a value are left out */
 function Facts({ rows }: { rows: readonly (readonly [string, ComponentChildren])[] }) {

@@ -8,7 +8,7 @@ import { Section } from './section.tsx'
 import { Table } from './table.tsx'
 import { Amount, Badge, Text } from './text.tsx'
 import { TransactionDetails } from './transaction.tsx'
-import { toneOf, wordsOf, type Transaction } from './transaction-words.ts'
+import { linkOf, toneOf, wordsOf, type Transaction } from './transaction-words.ts'
 
 type Filter = RequestAt<'GET', '/transactions'>
 const perPage = 50
@@ -35,12 +35,17 @@ export function Transactions({ route: { query } }: { route: Route }) {
   const filter = Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : []))) as Filter
   return (
     <>
-      {query['open'] !== undefined && <TransactionDetails id={query['open']} requestId={query['request'] ?? ''} back={filter} />}
+      {query['open'] !== undefined && (
+        <TransactionDetails id={query['open']} requestId={query['request'] ?? ''} at={momentIn(query['at'])} back={filter} />
+      )}
       <Search filter={filter} />
       <TransactionList title="Transactions" filter={filter} />
     </>
   )
 }
+
+/** Of a link; whoever wrote it by hand may have left it out. */
+const momentIn = (text = ''): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined)
 
 function Search({ filter }: { filter: Filter }) {
   const search = (event: SubmitEvent): void => {
@@ -152,7 +157,7 @@ const TransactionTable = ({ rows, filter }: { rows: readonly Transaction[]; filt
       {
         name: 'What',
         cell: (row) => (
-          <a href={linkTo('transactions', { ...(filter as Record<string, string>), open: row.id, request: row.requestId })}>
+          <a href={linkTo('transactions', { ...(filter as Record<string, string>), ...linkOf(row) })}>
             <Text of={wordsOf(row)} max={80} />
           </a>
         ),

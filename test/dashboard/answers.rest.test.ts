@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { startServer, type TestServer } from '../../testkit/server.ts'
-import { admins, oneChain } from '../http/shared-server.ts'
+import { admins, oneChain, swap } from '../http/shared-server.ts'
 import { openBrowser, openTab, startDashboard, type LocalDashboard, type Tab } from './browser.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- answers of endpoints, each of its own form
@@ -256,5 +256,35 @@ describe('the dashboard, where the server answers what', function () {
       expect(await main.innerHTML(), view).not.to.match(/\u202e|x{1000}/)
     }
     expect(tab.errors.filter((each) => each.includes('markup'))).to.deep.equal([])
+  })
+
+  describe('of a transaction', () => {
+    before(async () => {
+      const trade = { ...swap, base: 'ETH', address: admins, amount: '0.01' }
+      expect((await server.client.post('/amm/trade', trade)).status).to.equal(200)
+    })
+
+    it('opens the one that was chosen, also where its client gave one id to all requests', async () => {
+      const others = Array.from({ length: 100 }, (_, index) => ({ id: `other-${index}` }))
+      await show('transactions', {})
+      await page.route(
+        (url) => url.searchParams.has('requestId'),
+        async (route) => {
+          const body = await (await route.fetch()).json()
+          const isNarrow = new URL(route.request().url()).searchParams.has('since')
+          await route.fulfill({ json: isNarrow ? body : { ...body, transactions: others } })
+        },
+      )
+      await page.getByRole('link', { name: /SELL 0\.01 ETH USDC/ }).click()
+      await page.getByRole('list', { name: 'Its life' }).waitFor()
+    })
+
+    it('says that amounts of unknown tokens are in smallest units', async () => {
+      const cost = { rawFee: '21000000000000', feeToken: 'ETH' }
+      const changed: Change = (body) => ({ ...body, transactions: body.transactions.map((each: Body) => ({ ...each, cost })) })
+      await show('transactions', { '/transactions': changed })
+      await page.getByRole('link', { name: /SELL 0\.01 ETH USDC/ }).click()
+      await page.getByText('21,000,000,000,000 smallest units of ETH').waitFor()
+    })
   })
 })
