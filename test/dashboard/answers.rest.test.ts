@@ -176,21 +176,17 @@ describe('the dashboard, where the server answers what', function () {
       amount: '1',
     }))
     const approval = {
-      ...{
-        id: 7,
-        state: 'approved',
-        client: 'bot',
-        path: '/clob/orders/batch',
-        address: admins,
-        madeAt: Date.now(),
-        expiresAt: Date.now() + 9e6,
-      },
-      ...{
-        requestId: 'r',
-        idempotencyKey: 'k',
-        request: { chain: 'ethereum', orders },
-        effect: { gives: [], maxFee: '0.1', feeToken: 'ETH' },
-      },
+      id: 7,
+      state: 'approved',
+      client: 'bot',
+      path: '/clob/orders/batch',
+      address: admins,
+      madeAt: Date.now(),
+      expiresAt: Date.now() + 9e6,
+      requestId: 'r',
+      idempotencyKey: 'k',
+      request: { chain: 'ethereum', orders },
+      effect: { gives: [], maxFee: '0.1', feeToken: 'ETH' },
     }
     const refusal = { name: 'LIMIT_EXCEEDED', message: 'The limit of a day is used up.' }
     const listed: Change = () => ({ mayDecide: true, approvals: [approval, { ...approval, id: 6, state: 'refused', refusal }] })
