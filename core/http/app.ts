@@ -10,7 +10,7 @@ import type { Connection } from './connections.ts'
 import { directAnswers } from './direct.ts'
 import { endWith } from './ending.ts'
 import type { Limits } from './limits.ts'
-import { isOfForeignPage } from './origins.ts'
+import { isForeignRequest } from './origins.ts'
 import { bodyReader, RequestState, type BodyNumbers } from './request.ts'
 import { pageHeaders } from './responses.ts'
 
@@ -114,9 +114,8 @@ const url: Step = (ctx, next) => {
 }
 
 /** A browser sends its certificate along with the requests of any page. What acts takes JSON besides, which no foreign page can send without being asked. */
-const ownPages: Step = ({ req: { method, headers } }, next) => {
-  if (method !== 'GET' && method !== 'HEAD' && isOfForeignPage(headers, 'https'))
-    throw new SluiceError('FORBIDDEN', 'A page of another origin may not act here.')
+const ownPages: Step = ({ req }, next) => {
+  if (isForeignRequest(req)) throw new SluiceError('FORBIDDEN', 'A page of another origin may ask for nothing here.')
   return next()
 }
 

@@ -126,6 +126,13 @@ describe('the dashboard in trouble', function () {
     const stop = (more: Record<string, string>) => server.client.post('/stops', { mode: 'stop' }, { headers: more })
     const foreign: Record<string, string>[] = [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }, { origin: 'null' }]
     for (const more of foreign) expect(outcome(await stop(more)), JSON.stringify(more)).to.equal('403 FORBIDDEN')
+    const read = async (more: Record<string, string>, target = '/network/status') =>
+      (await server.client.get(target, {}, { headers: { 'sec-fetch-site': 'cross-site', ...more } })).status
+    for (const target of ['/network/status', '/health/ready', '/caller', '/wallet']) {
+      expect(await read({ 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }, target), target).to.equal(403)
+      expect(await read({ 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }, target), target).to.equal(403)
+    }
+    expect(await read({ 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }, '/dashboard')).to.equal(200)
     const plain = await server.client.request('POST', '/stops', { raw: '{"mode":"stop"}', headers: { 'content-type': 'text/plain' } })
     expect(plain.status).to.equal(415)
     expect((await server.client.get('/stops')).body.stops).to.deep.equal([])
