@@ -51,7 +51,7 @@ describe('a GET that is answered beside Koa', function () {
       .join('\n')
       .replace(/\nDate\n.*/, '\nDate\n…')
       .replace(/\nContent-Length\n.*/, '\nContent-Length\n…')
-    const shown = body.replaceAll(/"(timestamp|latency|ageSeconds|uptimeSeconds)":[\d.e-]+/g, '"$1":…')
+    const shown = body.replaceAll(/"(timestamp|latency|latencyMs|ageSeconds|uptimeSeconds)":[\d.e-]+/g, '"$1":…')
     return `${answer.statusCode} ${answer.statusMessage}\n${raw}\n\n${shown}`
   }
 
