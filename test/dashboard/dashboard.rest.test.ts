@@ -94,6 +94,7 @@ describe('the dashboard in a browser', function () {
     const { page } = tab
     await open(page, 'Overview')
     await page.getByRole('button', { name: 'Stop everything' }).click()
+    await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
     expect((await server.client.get('/stops')).body.stops).to.deep.equal([])
     await page.getByRole('button', { name: 'Stop everything' }).click()
