@@ -315,7 +315,7 @@ describe('a contained plugin whose trade brings less when it is mined than in it
       await newClient(server.settings.ssl.certsDir, client)
       const { code, said } = await type('lift', 'trap', '--yes', '--client', client)
       expect(code, said).to.equal(1)
-      expect(said).to.match(/admin.*\(FORBIDDEN\)/)
+      expect(said).to.match(/admin.*\(FORBIDDEN, request .+\)/)
       expect(await plugin()).to.have.property('quarantine')
     })
 
