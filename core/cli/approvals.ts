@@ -9,7 +9,7 @@ import { add, normalize, parseDecimal } from '../base/decimal.ts'
 import { command } from '../base/layout.ts'
 import type { Settings } from '../config/settings.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
-import { complain, examples, isYes, printResult, say, table } from './output.ts'
+import { complain, examples, isYes, printResult, say, shortAddress, table } from './output.ts'
 import { journalClient, readResponse, type JournalClient, type ServerClient } from './server-client.ts'
 import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
 
@@ -102,7 +102,6 @@ function tableOf(allowances: readonly Allowance[]): string {
   return table([{ cells: ['id', 'network', 'wallet', 'spender', 'token', 'may take', 'at risk', 'value'] }, ...rows], maxWidth)
 }
 
-const shortAddress = (address: string): string => (address.length > 13 ? `${address.slice(0, 6)}…${address.slice(-4)}` : address)
 const isPermit2 = ({ spender, permit2 = '' }: Allowance): boolean => isSameAddress(spender, permit2)
 const spenderOf = (each: Allowance): string =>
   `${isPermit2(each) ? 'Permit2' : each.connectors.join(',') || 'unknown'} ${shortAddress(each.spender)}`

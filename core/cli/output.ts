@@ -108,6 +108,9 @@ export function printError(message: string): void {
   process.exitCode = 1
 }
 
+/** For tables: the first six and the last four characters of a long one. */
+export const shortAddress = (address: string): string => (address.length <= 14 ? address : `${address.slice(0, 6)}…${address.slice(-4)}`)
+
 /** Whether a person typed `yes`. */
 export const isYes = (answer: string): boolean => answer.trim().toLowerCase() === 'yes'
 

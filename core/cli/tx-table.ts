@@ -1,7 +1,7 @@
 // The list of transactions in a terminal of 100 columns: a row for each, and below it its hash, and what it was, brought and cost.
 import type { JournaledTransaction } from '../api/index.ts'
 import { isObject } from '../base/json.ts'
-import { table } from './output.ts'
+import { shortAddress, table } from './output.ts'
 
 const columns = 100
 
@@ -15,7 +15,7 @@ export function transactionTable(transactions: readonly JournaledTransaction[], 
         txState,
         connector === undefined ? kind : `${kind} (${connector})`,
         `${chain}/${network}`,
-        short(address),
+        shortAddress(address),
         String(nonce),
         client ?? '',
       ],
@@ -26,8 +26,6 @@ export function transactionTable(transactions: readonly JournaledTransaction[], 
   })
   return table([{ cells: ['AGE', 'STATE', 'WHAT', 'WHERE', 'WALLET', 'NONCE', 'CLIENT'] }, ...rows], columns)
 }
-
-const short = (address: string) => (address.length <= 14 ? address : `${address.slice(0, 6)}…${address.slice(-4)}`)
 
 /** "3 min", "2 d". */
 export function age(ms: number): string {
