@@ -176,8 +176,10 @@ function ofEntry(entry: JournalEntry, done: ReadonlyMap<string, ExecutedAction>)
   const { state, kind, attempts } = entry
   const effects = attempts.flatMap(({ txHash }) => done.get(txHash) ?? [])
   const evidence = { entry, effects }
-  // What the exchange refused had no effect, though nobody heard its words.
-  if (failures.has(state) && effects.some(({ ok }) => ok))
+  // What the exchange refused had no effect, though nobody heard its words. Nor has an action that only excludes another one: where its answer
+  // was lost, it leaves no trace to be found by, and what it excluded is judged by itself.
+  const isIdle = kind === 'cancel' && state === 'EXPIRED'
+  if (failures.has(state) && !isIdle && effects.some(({ ok }) => ok))
     return [violation('I1', `the journal says ${state} and the exchange carried it out`, evidence)]
   if (state === 'CONFIRMED' && kind === 'order' && !effects.some(({ ok }) => ok))
     return [violation('I1', 'the journal says CONFIRMED and the exchange shows no effect', evidence)]

@@ -113,6 +113,9 @@ describe('the checker of orders on Hyperliquid', () => {
 
   it('finds a journal that says otherwise than the exchange did, and bytes that it does not have', () => {
     expect(found({ journal: [{ ...entry, state: 'EXPIRED' }] })).to.include('I1 the journal says EXPIRED and the exchange carried it out')
+    const excluding = { ...entry, key: 'f', kind: 'cancel', state: 'EXPIRED', attempts: [{ txHash: '0xb0', raw: '0x' }] }
+    const idle = { journal: [entry, excluding], executed: [done, { ...done, id: '0xb0' }] }
+    expect(found(idle)).to.not.include('I1 the journal says EXPIRED and the exchange carried it out')
     expect(found({ executed: [] })).to.include('I1 the journal says CONFIRMED and the exchange shows no effect')
     const { entry: _, ...unknown } = action
     expect(found({ signed: [unknown] })).to.include('I1 bytes were sent that are not in the journal')
