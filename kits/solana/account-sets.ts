@@ -1,7 +1,8 @@
 // Accounts that belong together, each set of them as it is at one slot.
 import { SluiceError, type At, type Head } from '../../core/contracts/index.ts'
 import type { ReadRpc } from '../nodes/rpc.ts'
-import { accountsCalls, maxPerCall, readAccounts, requireSlot } from './accounts.ts'
+import { isWhole, keyedCalls } from './account-keys.ts'
+import { maxPerCall, readAccounts, requireSlot } from './accounts.ts'
 import { confirmed } from './rpc.ts'
 import type { SolanaAccount, SolanaReader } from './types.ts'
 
@@ -36,20 +37,30 @@ export const createSetReader =
     return { head: { number }, sets: whole.map((each) => each?.accounts ?? []) }
   }
 
+/** Beginnings of accounts are of the whole batch, and of no set's slot: they are read once, behind all sets. */
 async function readSets(rpc: ReadRpc, sets: readonly AccountSet[], at: At, after?: Pick<Head, 'number'>): Promise<readonly ReadSet[]> {
   if (sets.length === 0) return []
-  const packs = packed(sets)
-  const calls = packs.map(({ addresses }) => accountsCalls([...addresses], confirmed))
-  const answers = await rpc.batch(calls.flat(), at)
+  const starts = [...new Set(sets.flat().filter((key) => !isWhole(key)))]
+  const packs = packed(sets.map((set) => set.filter(isWhole)))
+  const calls = [...packs.map(({ addresses }) => [...addresses]), starts].map((keys) => keyedCalls(keys, confirmed))
+  const answers = await rpc.batch(
+    calls.flat().map(({ call }) => call),
+    at,
+  )
   let next = 0
-  return packs.flatMap((pack, index) => {
-    const { slot: oldest, slots, accounts } = readAccounts(rpc, answers.slice(next, (next += calls[index]?.length ?? 0)))
-    if (after) requireSlot(oldest, after)
+  const read = calls.map((own) => readAccounts(rpc, answers.slice(next, (next += own.length))))
+  if (after) for (const { slots } of read) for (const slot of slots) requireSlot(slot, after)
+  const startKeys = calls.at(-1)?.flatMap(({ keys }) => keys) ?? []
+  const startsBy = new Map(startKeys.map((key, place) => [key, read.at(-1)?.accounts[place]]))
+  let index = 0
+  return packs.flatMap((pack, part) => {
+    const { slots = [], accounts = [] } = read[part] ?? {}
     const places = new Map([...pack.addresses].map((address, place) => [address, place]))
-    return pack.sets.map((set): ReadSet => {
-      const own = set.map((address) => places.get(address) ?? -1)
-      const [slot, ...others] = new Set(own.map((place) => slots[place]))
-      return { slot: others.length === 0 ? slot : undefined, accounts: own.map((place) => accounts[place]) }
+    return pack.sets.map((own): ReadSet => {
+      const [slot, ...others] = new Set(own.map((address) => slots[places.get(address) ?? -1]))
+      const keys = sets[index++] ?? []
+      const found = keys.map((key) => (startsBy.has(key) ? startsBy.get(key) : accounts[places.get(key) ?? -1]))
+      return { slot: others.length === 0 ? slot : undefined, accounts: found }
     })
   })
 }

@@ -17,6 +17,8 @@ export interface SolanaOptions {
   seed: string
   /** How many of the slots are skipped, 0 to 1. */
   skipped: number
+  /** Its node also takes what `controlMethods` has. */
+  hasControls: boolean
 }
 
 /** A cluster of Solana of one validator: a real runtime behind the JSON-RPC face of its nodes. */
@@ -69,7 +71,7 @@ export interface SolanaNode {
 const [firstSlot, firstHeight] = [350_000_000n, 328_000_000n]
 
 export async function startSolana(options: Partial<SolanaOptions> = {}): Promise<Solana> {
-  const { slotMs = 400, seed = 'a cluster', skipped = 0.1 } = options
+  const { slotMs = 400, seed = 'a cluster', skipped = 0.1, hasControls = false } = options
   const ledger = createLedger({
     firstSlot,
     firstHeight,
@@ -121,7 +123,7 @@ export async function startSolana(options: Partial<SolanaOptions> = {}): Promise
     FEES: await createMint({ symbol: 'FEES', decimals: 9, transferFee: { basisPoints: 100, maximumRaw: 5_000_000_000n } }),
   }
   blocks(Number(finalizedDepth) + 1)
-  const main = await addNode({})
+  const main = await addNode({ hasControls })
   resume()
   return {
     url: main.url,

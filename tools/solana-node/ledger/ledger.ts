@@ -43,6 +43,8 @@ export interface Ledger {
   slotsUpTo(block: Block): readonly bigint[]
   /** The newest blocks were on a fork that lost. Their transactions are sent again, or nobody has them any more. */
   reorganise(depth: number, transactions?: 'again' | 'lost'): readonly Block[]
+  /** Calls back with every new block, and after blocks were taken back, until the returned function is called. */
+  onBlock(listener: () => void): () => void
   /** What is read, or tried, on the accounts as a block left them. Nothing that is changed on the way stays. */
   asOf<T>(block: Block, read: (svm: LiteSVM) => T): T
 }
@@ -62,6 +64,7 @@ export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBe
   const blocks: Block[] = []
   const heights = new Map<string, bigint>()
   const sent: Wire[] = []
+  const listeners = new Set<() => void>()
   let waiting: PendingTransaction[] = []
   let slot = firstSlot
   let root = firstHeight
@@ -87,7 +90,9 @@ export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBe
     sent,
     passSlot() {
       slot += 1n
-      if (!isSkipped(slot)) tip = produce(tip)
+      if (isSkipped(slot)) return
+      tip = produce(tip)
+      for (const listener of listeners) listener()
     },
     submit(wire, retries) {
       sent.push(wire)
@@ -109,7 +114,12 @@ export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBe
       for (const { blockhash } of undone) heights.delete(blockhash)
       const again = undone.flatMap(({ landed }) => landed).map(({ wire }) => ({ wire, retries: Infinity, missed: 0 }))
       if (transactions === 'again') waiting = [...again, ...waiting]
+      for (const listener of listeners) listener()
       return undone
+    },
+    onBlock(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
     },
     asOf: (block, read) => whileSet(svm, accountsBefore(blocks.filter(({ height }) => height > block.height)), read),
   }

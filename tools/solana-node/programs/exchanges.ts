@@ -10,7 +10,7 @@ import { addRealProgram, realProgram } from './real.ts'
 export interface SeededPools {
   /** 0.25 % and 1 % of BASE and USDC, 0.25 % of wrapped SOL and USDC, and of FEES, whose transfers cost a fee, and USDC. Absent without the program. */
   readonly raydium?: readonly string[]
-  /** 0.2 % of BASE and USDC, and of wrapped SOL and USDC. Absent without the program. */
+  /** 0.2 % of BASE and USDC, of wrapped SOL and USDC, and of FEES and USDC. Absent without the program. */
   readonly meteora?: readonly string[]
 }
 
@@ -48,7 +48,7 @@ function raydiumPools({ svm, faucet, mints: { BASE, USDC, FEES } }: Solana): rea
   return [make(usual, BASE, 4_000n), make(dear, BASE, 100n), make(usual, wrappedSol, 4_000n), make(usual, FEES, 1_000n)]
 }
 
-async function meteoraPools({ svm, faucet, mints: { BASE, USDC } }: Solana): Promise<readonly string[]> {
+async function meteoraPools({ svm, faucet, mints: { BASE, USDC, FEES } }: Solana): Promise<readonly string[]> {
   addRealProgram(svm, 'cp_amm')
   // src/constants.ts of the SDK: the widest range. The price is a square root in Q64.64: of 0.15 smallest units.
   const [min, max] = [4_295_048_016n, 79_226_673_521_066_979_257_578_248_091n]
@@ -64,5 +64,5 @@ async function meteoraPools({ svm, faucet, mints: { BASE, USDC } }: Solana): Pro
       activationType: 1,
       feeMode: 0,
     })
-  return [await make(BASE, 500n), await make(wrappedSol, 500n)]
+  return [await make(BASE, 500n), await make(wrappedSol, 500n), await make(FEES, 200n)]
 }

@@ -41,16 +41,20 @@ export const poolErrors = {
 /** A tag, two vaults, two mints, a fee and a bump. */
 const poolSize = 152n
 
-/** Deploys the program where it is not there yet, and makes a pool of it; the faucet mints what is in it. */
+/**
+ * Deploys the program where it is not there yet, and makes a pool of it; the faucet mints what is in it.
+ * @param of another name is another program, with the same bytes and pools of its own
+ */
 export async function createPool(
   solana: Solana,
   mints: readonly [Mint, Mint],
   reservesRaw: readonly [bigint, bigint],
   feeBasisPoints: bigint,
+  of = '',
 ): Promise<Pool> {
   const [{ address: program }, account] = [
-    await signerOf('pool program'),
-    await signerOf(`pool ${mints.map(({ symbol }) => symbol).join(' ')}`),
+    await signerOf(`${of}pool program`),
+    await signerOf(`${of}pool ${mints.map(({ symbol }) => symbol).join(' ')}`),
   ]
   if (!solana.svm.getAccount(program).exists) solana.svm.addProgram(program, Buffer.from(poolProgram.program, 'base64'))
   const [authority, bump] = await getProgramDerivedAddress({

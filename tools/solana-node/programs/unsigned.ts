@@ -6,7 +6,6 @@ import {
   pipe,
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
-  type EncodedAccount,
   type Instruction,
 } from '@solana/kit'
 import { getSetComputeUnitLimitInstruction } from '@solana-program/compute-budget'
@@ -19,12 +18,6 @@ import { FailedTransactionMetadata, type LiteSVM } from 'litesvm'
 export function runUnsigned(svm: LiteSVM, payer: string, instructions: readonly Instruction[]): string | null {
   const result = svm.sendTransaction(unsigned(svm, payer, instructions))
   return result instanceof FailedTransactionMetadata ? failureOf(result) : null
-}
-
-/** Runs them and keeps nothing: the accounts as they would be then, or what the program said where it failed. */
-export function tryUnsigned(svm: LiteSVM, payer: string, instructions: readonly Instruction[]): readonly EncodedAccount[] | string {
-  const result = svm.simulateTransaction(unsigned(svm, payer, instructions))
-  return result instanceof FailedTransactionMetadata ? failureOf(result) : result.postAccounts()
 }
 
 const failureOf = (failed: FailedTransactionMetadata): string => `${String(failed.err())} ${failed.meta().logs().join('\n')}`

@@ -4,7 +4,9 @@ import { accountMethods, tokenMethods } from './methods/accounts.ts'
 import { chainMethods, feeMethods } from './methods/chain.ts'
 import { blockMethods, historyMethods, signatureMethods } from './methods/history.ts'
 import { sendingMethods, simulationMethods } from './methods/sending.ts'
+import { controlMethods } from './methods/control.ts'
 import { exactJson, RpcError, type Answer } from './protocol.ts'
+import { serveSubscriptions } from './subscriptions.ts'
 import type { View, Methods } from './view.ts'
 
 export interface NodeService {
@@ -20,6 +22,7 @@ export async function serve(view: View): Promise<NodeService> {
   const server = createServer((request, response) => void take(view, request, response).catch((error: Error) => response.destroy(error)))
   // Whoever asks closes what is idle: a request that comes as the server does would be lost.
   server.keepAliveTimeout = 0
+  const stopSubscriptions = serveSubscriptions(server, view)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -27,6 +30,7 @@ export async function serve(view: View): Promise<NodeService> {
   return {
     url: `http://127.0.0.1:${address.port}`,
     async stop() {
+      stopSubscriptions()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
@@ -63,7 +67,8 @@ async function answerOne(view: View, asked: unknown): Promise<Answer> {
   const named = typeof id === 'number' || typeof id === 'string' ? id : null
   try {
     if (typeof name !== 'string') throw new RpcError(-32600, 'Invalid request')
-    const method = Object.hasOwn(methods, name) ? methods[name] : undefined
+    const known = view.options.hasControls ? { ...methods, ...controlMethods } : methods
+    const method = Object.hasOwn(known, name) ? known[name] : undefined
     if (!method) throw new RpcError(-32601, 'Method not found')
     if (params !== undefined && params !== null && !Array.isArray(params)) throw new RpcError(-32602, '`params` should be an array')
     return { jsonrpc: '2.0', result: await method(view, params ?? []), id: named }

@@ -15,6 +15,15 @@ export interface ViewOptions {
   aheadBlocks: bigint
   /** How many slots behind it says to be when it is asked for its health; undefined where it is well. */
   slotsBehind: number | undefined
+  /**
+   * Whether it takes subscriptions; what it tells: all that it should, of the clock alone, or nothing more. 'late': all, and it takes a subscription up
+   * a block after it has confirmed it.
+   */
+  subscriptions: 'none' | 'all' | 'late' | 'clock' | 'silent'
+  /** So many subscriptions of a connection it takes. */
+  mostSubscriptions: number
+  /** Also answers the methods that no node of a public cluster has. */
+  hasControls: boolean
 }
 
 /** What one node knows of the chain. */
@@ -41,6 +50,9 @@ export function createView(ledger: Ledger, faucet: Faucet, given: Partial<ViewOp
     missing: undefined,
     aheadBlocks: 0n,
     slotsBehind: undefined,
+    subscriptions: 'all',
+    mostSubscriptions: Infinity,
+    hasControls: false,
     ...given,
   }
   const known = () => {
