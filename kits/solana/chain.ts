@@ -3,6 +3,7 @@ import { abortable } from '../../core/base/async.ts'
 import { createHeadFeed } from '../nodes/head-feed.ts'
 import { createRpc } from '../nodes/rpc.ts'
 import { defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
+import { createAccountFeed } from './account-feed.ts'
 import { readHead } from './accounts.ts'
 import { createContain } from './contain.ts'
 import { createReader } from './reader.ts'
@@ -20,12 +21,14 @@ import {
 } from './network.ts'
 import { solanaRail } from './rail.ts'
 import { solanaDialect } from './rpc.ts'
+import { createTipAccounts, createTips } from './tips.ts'
 import { createTokenAccounts, createAssociatedAddresses, readBalances, readToken } from './tokens.ts'
 import { createImages } from './images.ts'
 import { movedIn, movedTogether } from './movements.ts'
+import { createSubscribedImages } from './subscribed-images.ts'
 import { decodeLogs, findTransaction } from './transactions.ts'
 import { solana } from './family.ts'
-import { canonicalAddress, isTransactionSignature, nativeAddress, type Solana } from './types.ts'
+import { canonicalAddress, isTransactionSignature, nativeAddress, type Solana, type SolanaReader } from './types.ts'
 
 /** The longest pause before bytes are sent again. Nothing is signed again at a higher fee. */
 const maxResendSeconds = 3
@@ -43,16 +46,26 @@ export function solanaChain(
 
   refuseBadUrls(name, config)
   refuseBadNonces(name, config)
+  refuseBadTip(name, config)
+  if (!(config.subscribeUrls ?? []).every((url) => URL.canParse(url)))
+    throw new Error(`${name}: an entry of subscribeUrls is not a URL. Write it like wss://host/path.`)
   const timeoutMs = (config.requestTimeoutSeconds ?? defaultRequestTimeoutSeconds) * 1000
   const { rpcUrls = [], sendUrls, privateUrls } = config
   const rpc = createRpc({ rpcUrls, sendUrls, privateUrls, dialect: solanaDialect(genesisHash), meter, log, timeoutMs, network: name })
+  const { privateTip } = config
+  const tipAccounts = createTipAccounts(privateTip?.accounts)
   const associated = createAssociatedAddresses()
   const recentFees = createRecentFees(rpc)
   const unbounded = { signal: new AbortController().signal }
   const pollingMs = (config.pollingSeconds ?? defaultPollingSeconds) * 1000
-  const heads = createHeadFeed({ poll: () => readHead(rpc, unbounded), behind: (number) => rpc.behind(number), pollingMs, log })
-  const reader = createReader(rpc, nativeCurrency)
+  const heads = createHeadFeed({ rpc, poll: () => readHead(rpc, unbounded), pollingMs, log })
+  const refused = createRefusals()
+  const reader: SolanaReader = { ...createReader(rpc, nativeCurrency), refusals: refused.of }
   const token: Chain<Solana>['token'] = (address, at) => readToken(rpc, address, at)
+
+  const batch = createImages(rpc)
+  const feed = config.subscribeUrls && createAccountFeed(config.subscribeUrls, { log, meter })
+  const changes = feed ? createSubscribedImages({ feed, batch, log }) : batch
 
   return {
     chainId,
@@ -65,11 +78,14 @@ export function solanaChain(
       nativeCurrency,
       associated,
       durableNonces: config.durableNonces ?? {},
+      tipAccounts,
+      nextTip: createTips(privateTip),
       policy,
       feeCapRaw,
       minSlotMs: leastSlotSeconds * 1000,
       log,
       token,
+      refused: refused.note,
     }),
     local,
     feeCapRaw,
@@ -81,6 +97,7 @@ export function solanaChain(
       pollingSeconds: pollingMs / 1000,
       requestTimeoutSeconds: timeoutMs / 1000,
       durableNonces: config.durableNonces ?? {},
+      ...(privateTip && { privateTip: { ...privateTip, accounts: [...privateTip.accounts] } }),
     },
     rpcUrl: () => rpc.url(),
     nodes: () => rpc.nodes(),
@@ -89,7 +106,7 @@ export function solanaChain(
     head: (at) => abortable(readHead(rpc, at), at.signal),
     heads,
     images: true,
-    changes: createImages(rpc),
+    changes,
     balances: (owner, tokens, at) => readBalances(rpc, associated, owner, tokens, at),
     token,
     gas(units, _head, at) {
@@ -98,7 +115,7 @@ export function solanaChain(
       return fees instanceof Promise ? fees.then(termsBy) : termsBy(fees)
     },
     decode: decodeLogs,
-    find: (id, at) => findTransaction(rpc, id, at),
+    find: (id, at) => findTransaction(rpc, id, tipAccounts.of(id), at),
     movements: movedIn,
     altchain: {
       createToken: createTokenAccounts(rpc, associated),
@@ -109,7 +126,26 @@ export function solanaChain(
     async start(signal) {
       await abortable(readHead(rpc, { signal }), signal)
     },
-    stop: () => rpc.stop(),
+    stop() {
+      feed?.stop()
+      return rpc.stop()
+    },
+  }
+}
+
+/** Of so many wallets: of one that is forgotten, what is kept of its accounts is read again. */
+const mostWallets = 10_000
+
+/** The refusals of each wallet's transactions, which only grow. */
+function createRefusals() {
+  const counts = new Map<string, number>()
+  let all = 0
+  return {
+    of: (wallet: string) => counts.get(wallet) ?? 0,
+    note(wallet: string) {
+      if (counts.size >= mostWallets) counts.clear()
+      counts.set(wallet, (all += 1))
+    },
   }
 }
 
@@ -119,6 +155,14 @@ function refuseBadNonces(name: string, { durableNonces = {} }: SolanaChainConfig
     .flatMap(([wallet, accounts]) => [wallet, ...accounts])
     .find((text) => canonicalAddress(text) === undefined)
   if (wrong !== undefined) throw new Error(`${name}: durableNonces has "${wrong}", which is not an address. Copy the whole address again.`)
+}
+
+/** The schema checks the form. This checks that it is 32 bytes, and that somebody gets the tip. */
+function refuseBadTip(name: string, { privateTip, privateUrls = [] }: SolanaChainConfig): void {
+  const wrong = privateTip?.accounts.find((text) => canonicalAddress(text) === undefined)
+  if (wrong !== undefined) throw new Error(`${name}: privateTip has "${wrong}", which is not an address. Copy the whole address again.`)
+  if (privateTip && privateUrls.length === 0)
+    throw new Error(`${name}: privateTip is for the endpoints of privateUrls, and there are none. Name them, or leave it out.`)
 }
 
 export interface SolanaChainTables {

@@ -9,6 +9,7 @@ import {
   type Token,
 } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
+import { isAccountKey } from './account-keys.ts'
 import { clockSysvar, maxPerCall, timeOf } from './accounts.ts'
 import { canonicalAddress, type Solana, type SolanaAccount, type SolanaReader } from './types.ts'
 
@@ -119,7 +120,11 @@ const isAddress = (value: unknown): value is string => typeof value === 'string'
 const areAddresses = (value: unknown, most: number): value is readonly string[] =>
   Array.isArray(value) && value.length <= most && value.every(isAddress)
 
+/** In sets there may be beginnings of accounts. */
+const isSet = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.length <= maxPerCall && value.every((each) => typeof each === 'string' && isAccountKey(each))
+
 function isListOfSets(value: unknown): value is readonly (readonly string[])[] {
-  if (!Array.isArray(value) || value.length > maxSets || !value.every((set) => areAddresses(set, maxPerCall))) return false
+  if (!Array.isArray(value) || value.length > maxSets || !value.every(isSet)) return false
   return value.reduce((sum: number, set: readonly string[]) => sum + set.length, 0) <= maxAccounts
 }

@@ -2,11 +2,21 @@ import { nodeSettings, relaySettings, type NodeSettings, type RelaySettings } fr
 
 /** One network's settings in `conf/chains/<chain>.yml`. */
 export interface SolanaChainConfig extends NodeSettings, RelaySettings {
+  /** Where accounts are subscribed to, one after the other where one ends. Absent: they are read in batches. */
+  subscribeUrls?: readonly string[]
   /** The highest priority fee of a transaction, in lamports. */
   feeCap?: number
   feePolicy?: SolanaFeePolicy
   /** Wallet → its durable nonce accounts; a request's `nonce` is an index of them. */
   durableNonces?: Readonly<Record<string, readonly string[]>>
+  /** What a private transaction pays to whoever passes it on. Absent: nothing. */
+  privateTip?: SolanaTipSetting
+}
+
+export interface SolanaTipSetting {
+  readonly lamports: number
+  /** Of the endpoints in `privateUrls`: each takes any of them. */
+  readonly accounts: readonly string[]
 }
 
 export interface SolanaFeePolicy {
@@ -24,6 +34,16 @@ export const solanaChainSchema = {
   properties: {
     ...nodeSettings,
     ...relaySettings,
+    subscribeUrls: { type: 'array', items: { type: 'string', pattern: '^wss?://[^\\s/]+' }, uniqueItems: true, minItems: 1 },
+    privateTip: {
+      type: 'object',
+      properties: {
+        lamports: { type: 'integer', minimum: 1_000, maximum: 100_000_000 },
+        accounts: { type: 'array', items: address, uniqueItems: true, minItems: 1, maxItems: 64 },
+      },
+      required: ['lamports', 'accounts'],
+      additionalProperties: false,
+    },
     feeCap: { type: 'integer', minimum: 10_000, maximum: 1_000_000_000 },
     feePolicy: {
       type: 'object',

@@ -1,8 +1,8 @@
-import type { At, Head, PollResult, AttemptStatus, Json } from '../../core/contracts/index.ts'
+import type { At, Head, PollResult, AttemptStatus } from '../../core/contracts/index.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
-import { createBoundedCache } from '../nodes/rails.ts'
-import { resultOf, type Rpc } from '../nodes/rpc.ts'
+import { resultOf } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
+import { createAgreement } from './agreement.ts'
 import {
   createElapsed,
   createExpiryProofs,
@@ -13,36 +13,36 @@ import {
   observe,
   certainStatus,
   type Attempt,
-  type Observation,
+  type ObservedAttempt,
   type NodeView,
 } from './expiry.ts'
+import { createReceipts } from './landed.ts'
 import { finalDepth } from './network.ts'
 import { confirmed, finalized, noHistory, contextSlotOf, valueOf } from './rpc.ts'
 import { type SolanaSyncState, lifetimeCalls, nonceIn, readDurable, readLifetime, syncStateOf } from './sequence.ts'
-import { readSignatureStatus, readTransaction, receiptOfStatus, transactionOptions, failureReason } from './transactions.ts'
-import type { SolanaReceipt } from './types.ts'
+import type { TipAccounts } from './tips.ts'
+import { readSignatureStatus } from './transactions.ts'
 
 export interface PollOptions extends ExpiryOptions {
   /** Wallet → its durable nonce accounts. */
   durableNonces: Readonly<Record<string, readonly string[]>>
-}
-
-interface ObservedAttempt {
-  attempt: Attempt
-  observation: Observation
+  tipAccounts: TipAccounts
 }
 
 /**
- * Reads the status of all open attempts in one batch. Only two kinds need more: an attempt that is new in a block, once, for its receipt,
- * and one that seems expired, from every node, since a block that one node lacks may contain it.
+ * Reads the status of all open attempts in one batch. Only three kinds need more: an attempt that is new in a block, once, for its receipt; one that is
+ * final, from every node, until they agree; and one that seems expired, from every node, since a block that one node lacks may contain it.
+ * No poll waits long for every node: what they say later is there for the next one.
  */
 export function createPoll(options: PollOptions) {
-  const { rpc, durableNonces, minSlotMs } = options
-  const receipts = createReceipts(rpc)
+  const { rpc, durableNonces, tipAccounts, minSlotMs } = options
+  const receipts = createReceipts(rpc, tipAccounts)
+  const areFinal = createAgreement(options)
   const elapsedMs = createElapsed()
   const proofs = createExpiryProofs(options, elapsedMs)
 
   return async function poll(open: readonly Attempt[], _head: Head, at: At): Promise<PollResult<string, SolanaSyncState>> {
+    for (const { id, fees } of open) if (fees.tip) tipAccounts.note(id, fees.tip.account)
     const owners = [...new Set(open.map(({ from }) => from))]
     const ownNonces = owners.flatMap((owner) => durableNonces[owner] ?? [])
     const usedNonces = nonceAccountsOf(open)
@@ -75,13 +75,11 @@ export function createPoll(options: PollOptions) {
       observation: observe(attempt, readSignatureStatus(answered[index]), view),
     }))
 
+    const proved = await proofs(observed.flatMap(({ attempt, observation }) => (observation.is === 'over' ? attempt : [])))
     const statuses = [
       ...observed.flatMap(({ attempt, observation }) => certainStatus(attempt.id, observation) ?? []),
-      ...(await landed(observed, at)),
-      ...(await proofs(
-        observed.flatMap(({ attempt, observation }) => (observation.is === 'over' ? attempt : [])),
-        at,
-      )),
+      ...(await landed([...observed, ...proved.found], at)),
+      ...proved.statuses,
     ]
     let taken = 0
     const synced = new Map(
@@ -107,67 +105,16 @@ export function createPoll(options: PollOptions) {
   }
 
   async function landed(observed: readonly ObservedAttempt[], at: At): Promise<readonly AttemptStatus[]> {
-    const found = observed.flatMap(({ attempt: { id }, observation }) => (observation.is === 'landed' ? { id, ...observation } : []))
-    return receipts(found, at).catch(noAnswers)
+    const found = observed.flatMap(({ attempt, observation }) =>
+      observation.is === 'landed' ? { id: attempt.id, ...observation, agoMs: elapsedMs(attempt.sequence), before: attempt.landed } : [],
+    )
+    const final = found.filter(({ depth }) => depth >= finalDepth)
+    const [agreed, reported] = await Promise.all([final.length === 0 ? undefined : areFinal(final), receipts(found, at).catch(noAnswers)])
+    return reported.map((each) =>
+      each.is === 'landed' && each.depth >= finalDepth && !agreed?.has(each.id) ? { ...each, depth: finalDepth - 1 } : each,
+    )
   }
 }
 
 const landedOf = (owner: string, observed: readonly ObservedAttempt[]): readonly number[] =>
   observed.flatMap(({ attempt: { from, sequence }, observation }) => (from === owner && observation.is === 'landed' ? sequence.number : []))
-
-interface LandedAttempt {
-  id: string
-  slot: number
-  depth: number
-  err: Json
-}
-
-/** In one poll. The others follow in the next ones. */
-const maxReceipts = 64
-/** After so many attempts at every node, a finalized transaction is reported without its receipt. */
-const maxTries = 10
-
-/**
- * Reports landed transactions with their receipts, each of which is read once. If no node has the receipt yet, a later poll reports the
- * transaction: one that is reported as final is not polled again, and its receipt says what it gave and cost.
- */
-function createReceipts(rpc: Rpc) {
-  const known = createBoundedCache<SolanaReceipt>()
-  const failedTries = createBoundedCache<number>()
-  const keyOf = ({ id, slot }: Pick<LandedAttempt, 'id' | 'slot'>) => `${id}/${slot}`
-  const triesOf = (each: LandedAttempt) => failedTries.get(keyOf(each)) ?? 0
-  const isUnknown = (each: LandedAttempt) => !known.get(keyOf(each))
-
-  return async function withReceipts(found: readonly LandedAttempt[], at: At): Promise<readonly AttemptStatus[]> {
-    const unknown = found
-      .filter((each) => isUnknown(each) && triesOf(each) < maxTries)
-      .toSorted((a, b) => triesOf(a) - triesOf(b))
-      .slice(0, maxReceipts)
-    remember(unknown, await rpc.batch(callsFor(unknown), at))
-    // The node in use may keep no history, so every node is asked.
-    const late = unknown.filter((each) => each.depth >= finalDepth && isUnknown(each))
-    const answered = late.length === 0 ? [] : await rpc.onEveryNode((ask) => ask(callsFor(late)), at)
-    for (const answers of answered) remember(late, answers)
-    if (answered.length > 0) for (const each of late) failedTries.set(keyOf(each), triesOf(each) + 1)
-    return found.map((each) =>
-      landedStatus(each, known.get(keyOf(each)) ?? (triesOf(each) < maxTries ? undefined : receiptOfStatus(each.id, each.slot, each.err))),
-    )
-  }
-
-  function remember(asked: readonly LandedAttempt[], answers: readonly RpcAnswer[]): void {
-    for (const [index, each] of asked.entries()) {
-      const { receipt } = readTransaction(each.id, answers[index]?.result) ?? {}
-      // A receipt of another slot belongs to a block before or after a reorganisation.
-      if (receipt?.slot === each.slot) known.set(keyOf(each), receipt)
-    }
-  }
-}
-
-const callsFor = (found: readonly LandedAttempt[]) =>
-  found.map(({ id }) => ({ method: 'getTransaction', params: [id, transactionOptions] }))
-
-function landedStatus({ id, slot, depth }: LandedAttempt, receipt: SolanaReceipt | undefined): AttemptStatus {
-  if (!receipt) return { id, is: 'pending', underpriced: false }
-  const ok = receipt.status === 1
-  return { id, is: 'landed', ok, blockNumber: slot, depth, receipt, ...(!ok && { reason: failureReason(receipt.err, receipt.logs) }) }
-}

@@ -1,9 +1,11 @@
 import { type At, type Rail, type Token, SluiceError, type Checked, type FeeOverrides, type Need } from '../../core/contracts/index.ts'
 import { insufficientBalance, fundsInPendingTransactions, insufficientGasFunds } from '../nodes/rails.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
+import type { RpcAnswer } from '../nodes/dialect.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
 import {
   costOf,
+  maxFees,
   type FeeLimits,
   type SolanaFees,
   paidFees,
@@ -32,14 +34,19 @@ import {
   readLifetime,
   syncStateOf,
 } from './sequence.ts'
-import { type createAssociatedAddresses, accountsPerHolding, holdingAccounts, holdingIn, noMint, tokenOptions } from './tokens.ts'
-import { canonicalAddress, type SolanaIntent, nativeAddress, type SolanaAccount } from './types.ts'
+import { type createAssociatedAddresses, accountsPerHolding, heldIn, holdingAccounts, holdingIn, noMint, tokenOptions } from './tokens.ts'
+import { tipRawOf, type SolanaTip } from './tips.ts'
+import { canonicalAddress, type SolanaExpectation, type SolanaIntent, nativeAddress, type SolanaAccount } from './types.ts'
 
 interface SolanaRailOptions extends FeeLimits, PollOptions {
   nativeCurrency: Token
   associated: ReturnType<typeof createAssociatedAddresses>
   /** Symbol and decimals, for errors that name a token. */
   token: (address: string, at: At) => Promise<Token | undefined>
+  /** A transaction of this wallet would fail. */
+  refused(wallet: string): void
+  /** The tip of the next private transaction. */
+  nextTip: () => SolanaTip | undefined
 }
 
 /** The sequence of a transaction is a blockhash or a durable nonce. Nothing replaces the transaction while it may land. */
@@ -52,6 +59,7 @@ export function solanaRail(options: SolanaRailOptions): SolanaRail {
     outline: outlineOf,
     check: (steps, needs, from, price, at) => check(options, steps, needs, from, price, at),
     cost: costOf,
+    maxFee: maxFees,
     paidFees,
     sync: (from, at) => sync(rpc, from, durableNonces[from] ?? [], at),
     merge: mergeSyncState,
@@ -80,7 +88,7 @@ async function check(
   steps: readonly SolanaIntent[],
   needs: readonly Need[],
   from: string,
-  { feeOverrides }: { feeOverrides: FeeOverrides },
+  { feeOverrides, privateOnly }: { feeOverrides: FeeOverrides; privateOnly?: true },
   at: At,
 ): Promise<Checked<SolanaIntent, SolanaSyncState, SolanaFees>> {
   const { rpc, nativeCurrency, associated } = options
@@ -88,27 +96,34 @@ async function check(
   const step = onlyStep(steps, from)
   const noTable = step.tables?.find((each) => canonicalAddress(each.address) === undefined)
   if (noTable) throw defect(`names the lookup table ${noTable.address}, which is not an address`)
+  const tip = privateOnly && options.nextTip()
   const held = needs.map(asBalanceNeed).filter(({ token }) => token !== nativeAddress)
   const durable = options.durableNonces[from] ?? []
-  const read = [from, ...durable, ...(await Promise.all(held.map(({ token }) => holdingAccounts(associated, from, token)))).flat()]
+  const { expects = [] } = step
+  const holdings = (await Promise.all(held.map(({ token }) => holdingAccounts(associated, from, token)))).flat()
+  const read = [from, ...durable, ...expects.map(({ account }) => account), ...holdings]
   const reading = accountsCalls(read, tokenOptions)
   const calls = [
     ...lifetimeCalls,
     { method: 'getMinimumBalanceForRentExemption', params: [0] },
     { method: 'getRecentPrioritizationFees', params: [writable(step)] },
-    simulationCall(step),
+    simulationCall(step, tip),
     ...reading,
   ]
   const [[latest, epoch, spare, recent, simulated, ...accountAnswers], changed] = await Promise.all([
     rpc.batch(calls, at),
-    usesTables(step) ? changedAnywhere(rpc, step, at) : undefined,
+    usesTables(step, tip) ? changedAnywhere(rpc, step, at) : undefined,
   ])
 
   const lifetime = readLifetime(rpc, [latest, epoch])
   const { accounts, newestSlot } = readAccounts(rpc, accountAnswers)
   const [payer, ...others] = accounts
   const nativeRaw = payer?.lamportsRaw ?? 0n
-  await checkBalances(options, held, others.slice(durable.length), from, at)
+  const otherwise = expects.find(({ mint, isThere }, index) => {
+    return isThere !== (heldIn(others[durable.length + index], { mint, owner: from }) !== undefined)
+  })
+  if (otherwise) throw notAsPlanned(options, otherwise, from)
+  await checkBalances(options, held, others.slice(durable.length + expects.length), from, at)
   // The rest of the balance must keep the wallet's own account rent-exempt.
   const spareRaw = integerOf(resultOf(rpc, 'getMinimumBalanceForRentExemption', spare))
   if (spareRaw === undefined) throw invalidAnswer(rpc, 'did not tell the rent')
@@ -120,14 +135,14 @@ async function check(
   if (nativeRaw < sentRaw) throw insufficientBalance(nativeCurrency, nativeRaw, sentRaw)
   // This needs no simulation, whose error would be less clear.
   const signatures = 1 + (step.signers?.length ?? 0)
-  const leastRaw = sentRaw + baseFeeLamports * BigInt(signatures) + spareRaw
+  const leastRaw = sentRaw + baseFeeLamports * BigInt(signatures) + tipRawOf(tip) + spareRaw
   if (nativeRaw < leastRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, leastRaw)
   if (changed !== undefined) throw wouldFail(changed)
-  const units = computeUnitsFor(readSimulation(rpc, simulated))
+  const units = computeUnitsFor(unitsOf(options, simulated, from))
   // Without recent fees from the node, the minimum of the policy is offered.
   const paid = recent?.error ? [] : readRecentFees(recent?.result)
   if (!paid) throw invalidAnswer(rpc, 'did not answer getRecentPrioritizationFees with a list of fees')
-  const fees = { ...priceFees(units, paid, options), ...(signatures > 1 && { signatures }) }
+  const fees = { ...priceFees(units, paid, options), ...(signatures > 1 && { signatures }), ...(tip && { tip }) }
   const neededRaw = costOf(step, fees) + spareRaw
   if (nativeRaw < neededRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, neededRaw)
 
@@ -140,12 +155,30 @@ async function check(
   }
 }
 
+/** What the plan was made by is read again for the next. */
+function notAsPlanned({ refused }: SolanaRailOptions, { account, mint, isThere }: SolanaExpectation, from: string): SluiceError {
+  refused(from)
+  return wouldFail(
+    `the wallet's account ${account} of the token ${mint} ${isThere ? 'was there when it was planned, and is not now' : 'is there, and was not when it was planned'}`,
+  )
+}
+
+/** @throws SluiceError TRADE_FAILED where it would fail */
+function unitsOf({ rpc, refused }: SolanaRailOptions, simulated: RpcAnswer | undefined, from: string): number {
+  try {
+    return readSimulation(rpc, simulated)
+  } catch (error) {
+    refused(from)
+    throw error
+  }
+}
+
 /** By every node that answers: what the signed message takes from a table is only what that says, and one node alone could have a stranger paid. */
 async function changedAnywhere(rpc: Rpc, step: SolanaIntent, at: At): Promise<string | undefined> {
   const addresses = (step.tables ?? []).map((each) => each.address)
-  const answers = await rpc.onEveryNode((ask) => ask(accountsCalls(addresses, confirmed)), at)
-  if (answers.length === 0) throw new SluiceError('NETWORK', 'No node told the lookup tables of the transaction: try again.')
-  return answers.map((each) => changedTable(step, readAccounts(rpc, each).accounts)).find((each) => each !== undefined)
+  const { told } = await rpc.onEveryNode((ask) => ask(accountsCalls(addresses, confirmed)), at)
+  if (told.length === 0) throw new SluiceError('NETWORK', 'No node told the lookup tables of the transaction: try again.')
+  return told.map((each) => changedTable(step, readAccounts(rpc, each).accounts)).find((each) => each !== undefined)
 }
 
 /** Instructions that belong together must be one transaction: two would land in any order, or only one of them. */

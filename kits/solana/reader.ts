@@ -1,10 +1,11 @@
 import { SluiceError, type Token } from '../../core/contracts/index.ts'
 import type { ReadRpc, Rpc } from '../nodes/rpc.ts'
+import { isAccountKey } from './account-keys.ts'
 import { createSetReader } from './account-sets.ts'
 import { accountsCalls, readAccounts, requireSlot } from './accounts.ts'
 import { confirmed } from './rpc.ts'
 import { createImages } from './images.ts'
-import { canonicalAddress, type SolanaReader } from './types.ts'
+import type { SolanaReader } from './types.ts'
 
 /** With connections of their own for strangers. */
 export const createReader = (rpc: Rpc, nativeCurrency: Token): SolanaReader => ({
@@ -15,7 +16,7 @@ export const createReader = (rpc: Rpc, nativeCurrency: Token): SolanaReader => (
     return {
       reader: readBy(own, nativeCurrency),
       async changes(after, to, interest, at) {
-        if (interest.follow.every((each) => canonicalAddress(each) === each)) return changes(after, to, interest, at)
+        if (interest.follow.every(isAccountKey)) return changes(after, to, interest, at)
         throw new SluiceError('UNSUPPORTED', 'A plugin follows accounts by their addresses.')
       },
       close: () => own.close(),

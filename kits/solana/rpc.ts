@@ -1,6 +1,6 @@
 import type { Json } from '../../core/contracts/index.ts'
 import type { Dialect, Fault, NodeError, ReportedHead, RpcAnswer, RpcCall, SplitCall } from '../nodes/dialect.ts'
-import { sizeFaultOf, speaksOfLimit, troubleOf } from '../nodes/faults.ts'
+import { sizeFaultOf, speaksOfLimit, textOf, troubleOf } from '../nodes/faults.ts'
 import { slotSeconds } from './network.ts'
 import { canonicalAddress, isTransactionSignature } from './types.ts'
 import { isObject } from '../../core/base/json.ts'
@@ -15,8 +15,9 @@ const verdicts: ReadonlySet<number> = new Set([
   -32013, // TransactionSignatureLenMismatch
 ])
 /** What the node says of itself: it cannot serve for now, so other calls fail, too. */
+const nodeUnhealthy = -32005
 const ofNode: ReadonlySet<number> = new Set([
-  -32005, // NodeUnhealthy
+  nodeUnhealthy,
   -32016, // MinContextSlotNotReached
 ])
 /** There is no block in this slot: SlotSkipped, LongTermStorageSlotSkipped. */
@@ -37,13 +38,21 @@ function judge(error: NodeError, method: string | undefined): Fault {
   if (speaksOfTables(message)) return { is: 'verdict' }
   if (verdicts.has(code)) return lacksBlockhash.test(message) ? { is: 'trouble', kind: 'unreachable' } : { is: 'verdict' }
   if (code === noHistory || code === unknownVersion || skippedSlots.has(code)) return { is: 'verdict' }
-  if (ofNode.has(code)) return { is: 'trouble', kind: 'unreachable', ofNode: true }
+  if (ofNode.has(code) && !speaksOfLimit(textOf(error)))
+    return { is: 'trouble', kind: 'unreachable', ofNode: true, ...(method === 'getHealth' && saysStalled(error) && { unfit: true }) }
   const size = sizeFaultOf(error, method === undefined ? 'batch' : 'text')
   if (size?.of === 'batch') return size
   if (method === accountsMethod && tooManyAccounts.test(message)) return { is: 'too-large', of: 'call' }
   if ((code === methodNotFound || code === invalidParams) && !speaksOfLimit(message)) return { is: 'unsupported' }
   return troubleOf(error)
 }
+
+/**
+ * As agave says it: "Node is behind by 153 slots" or "Node is unhealthy", with the number beside it. Gateways use the same code for limits and overload: the
+ * node behind such a one may know more than all others, and is waited for.
+ */
+const saysStalled = ({ code, message, data }: NodeError): boolean =>
+  code === nodeUnhealthy && ((isObject(data) && 'numSlotsBehind' in data) || /\bnode is (behind|unhealthy)\b/i.test(message))
 
 const accountsMethod = 'getMultipleAccounts'
 /** "Too many inputs provided; max 100" (agave `rpc/src/rpc.rs`), and plans that give fewer: "… is limited to 10 accounts on the free plan". */
@@ -171,8 +180,24 @@ export function isPlausible({ method, params }: RpcCall, result: unknown): boole
 const textOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const longInteger = /^-?\d{16,}$/
 
-/** Parses a node's JSON. Lamports and token amounts may exceed 2^53, so long integers become decimal strings. */
+/** Where a long integer may be: also in a text, or as the beginning of another number. */
+const maybeLongInteger = /(^|[[,:])(\s*)(-?\d{16,})(?=(.?))/g
+/** Before a colon. In a text there is none: each quote there has a backslash before it. */
+const nameBefore = /"\w+"$/
+/** Longer names are not recognised, which costs time alone. */
+const maxName = 64
+
+/**
+ * Parses a node's JSON. Lamports and token amounts may exceed 2^53, so long integers become decimal strings. Every account has one, its `rentEpoch`, and
+ * to look at each text of a thousand accounts takes three times as long as to parse them: that is done only where one is not the value of a name.
+ */
 export function parseNodeJson(body: string): unknown {
+  let areNamed = true
+  const named = body.replace(maybeLongInteger, (_whole, before: string, space: string, digits: string, next: string, at: number) => {
+    areNamed &&= before === ':' && (next === ',' || next === '}') && nameBefore.test(body.slice(Math.max(0, at - maxName), at))
+    return `${before}${space}"${digits}"`
+  })
+  if (areNamed) return JSON.parse(named)
   return JSON.parse(body.replaceAll(textOrNumber, (token) => (longInteger.test(token) ? `"${token}"` : token)))
 }
 

@@ -15,12 +15,18 @@ import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { noHistory, unknownVersion, valueOf, integerOf, jsonOfNode, numberOf } from './rpc.ts'
 import { token2022Program, tokenProgram } from './tokens.ts'
 import { tokenAccountOf } from './addresses.ts'
+import { tipIn } from './tips.ts'
 import { wrappedMint } from './swap-accounts.ts'
 import { canonicalAddress, type Solana, type SolanaReceipt } from './types.ts'
 import { isObject } from '../../core/base/json.ts'
 
 /** Finds a transaction with its receipt, in one round trip. It is pending while its block has few votes. */
-export async function findTransaction(rpc: Rpc, signature: string, at: At): Promise<Transaction<Solana> | undefined> {
+export async function findTransaction(
+  rpc: Rpc,
+  signature: string,
+  tipAccounts: ReadonlySet<string>,
+  at: At,
+): Promise<Transaction<Solana> | undefined> {
   const calls = [
     { method: 'getTransaction', params: [signature, transactionOptions] },
     { method: 'getSignatureStatuses', params: [[signature], { searchTransactionHistory: true }] },
@@ -28,7 +34,7 @@ export async function findTransaction(rpc: Rpc, signature: string, at: At): Prom
   const [transaction, status] = await rpc.batch(calls, at)
   const raw = isUntold(transaction) ? null : resultOf(rpc, 'getTransaction', transaction)
   if (isObject(raw)) {
-    const found = readTransaction(signature, raw)
+    const found = readTransaction(signature, raw, tipAccounts)
     if (!found) throw invalidAnswer(rpc, 'gave a malformed transaction to getTransaction')
     return { ...found, blockNumber: found.receipt.slot }
   }
@@ -45,8 +51,15 @@ const isUntold = (answer: RpcAnswer | undefined) => answer?.error?.code === noHi
 /** The options of `getTransaction` that give the form which is read here. */
 export const transactionOptions = { encoding: 'json', maxSupportedTransactionVersion: 0, commitment: 'confirmed' } as const
 
-/** Reads the answer to `getTransaction`: the transaction and its receipt. Undefined where it is malformed. */
-export function readTransaction(signature: string, raw: unknown): { tx: Json; receipt: SolanaReceipt } | undefined {
+/**
+ * Reads the answer to `getTransaction`: the transaction and its receipt. Undefined where it is malformed.
+ * @param tipAccounts those to which a transfer is a tip
+ */
+export function readTransaction(
+  signature: string,
+  raw: unknown,
+  tipAccounts: ReadonlySet<string>,
+): { tx: Json; receipt: SolanaReceipt } | undefined {
   if (!isObject(raw) || !isObject(raw['meta']) || !isObject(raw['transaction'])) return undefined
   const { meta, transaction, version } = raw
   const slot = numberOf(raw['slot'])
@@ -54,9 +67,11 @@ export function readTransaction(signature: string, raw: unknown): { tx: Json; re
   const logs: readonly unknown[] = Array.isArray(meta['logMessages']) ? meta['logMessages'] : []
   const signatures: unknown = transaction['signatures']
   if (slot === undefined || fee === undefined || !Array.isArray(signatures) || signatures[0] !== signature) return undefined
-  const { err, logMessages: _, status: __, innerInstructions: ___, ...rest } = meta
+  // Some nodes leave it out of what succeeded, as of a status.
+  const { err = null, logMessages: _, status: __, innerInstructions: ___, tip: ____, ...rest } = meta
   const keys = accountKeysOf(transaction['message'], meta)
   const wrappedAt = placeOfWrapped(keys)
+  const tipRaw = err === null ? tipIn(transaction['message'], keys, tipAccounts) : 0n
   const receipt = {
     ...fieldsOfNode(rest),
     status: err === null ? (1 as const) : (0 as const),
@@ -68,6 +83,7 @@ export function readTransaction(signature: string, raw: unknown): { tx: Json; re
     logs: logs.filter((line) => typeof line === 'string'),
     instructions: executedInstructions(keys, transaction['message'], meta),
     ...(wrappedAt >= 0 && { wrappedAt }),
+    ...(tipRaw > 0n && { tip: tipRaw.toString() }),
   }
   return { tx: { ...fieldsOfNode(transaction), version: jsonOfNode(version) }, receipt }
 }
@@ -248,5 +264,9 @@ const spaced = (name: string) => quoteNode(name.replaceAll(/(?<=[a-z0-9])(?=[A-Z
 const unfunded: ReadonlySet<string> = new Set(['AccountNotFound', 'InsufficientFundsForFee', 'InsufficientFundsForRent'])
 
 export function isUnfunded(err: Json): boolean {
-  return typeof err === 'string' ? unfunded.has(err) : isObject(err) && Object.keys(err).some((name) => unfunded.has(name))
+  if (typeof err === 'string') return unfunded.has(err)
+  return isObject(err) && Object.entries(err).some(([name, detail]) => unfunded.has(name) && !isOfAnother(detail))
 }
+
+/** `{ InsufficientFundsForRent: { account_index: 2 } }`: whoever pays is the first. */
+const isOfAnother = (detail: unknown): boolean => isObject(detail) && (numberOf(detail['account_index']) ?? 0) > 0

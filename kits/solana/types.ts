@@ -24,7 +24,12 @@ export type SolanaIntent = {
   readonly tables?: readonly SolanaLookupTable[]
   /** Accounts of the wallet, such as those of its tokens: they stand in the bytes, whatever a table is said to have. */
   readonly own?: readonly string[]
+  /** Which of the wallet's accounts it was planned by: where one is otherwise before it is signed, it is refused. */
+  readonly expects?: readonly SolanaExpectation[]
 }
+
+/** Whether the wallet has an account of a token at an address. */
+export type SolanaExpectation = { readonly account: string; readonly mint: string; readonly isThere: boolean }
 
 export type SolanaLookupTable = { readonly address: string; readonly addresses: readonly string[] }
 
@@ -44,6 +49,8 @@ export type SolanaReceipt = {
   readonly instructions: readonly { readonly program: string; readonly data: string }[]
   /** The place of the payer's account of wrapped SOL among the accounts of the transaction, where that names it. */
   readonly wrappedAt?: number
+  /** Lamports of its transfer to an account of the network's `privateTip`. Absent: none, or it failed and gave nothing. */
+  readonly tip?: string
 }
 
 /** Lamports as a decimal string. */
@@ -86,6 +93,8 @@ export interface SolanaReader {
   ): Promise<{ head: Pick<Head, 'number'>; sets: readonly (readonly (SolanaAccount | undefined)[])[] }>
   /** An account with so many bytes of its data, or fewer: for one that a caller names, which may have ten megabytes. Undefined where there is none. */
   start(address: string, length: number, at: At): Promise<SolanaAccount | undefined>
+  /** How many transactions of a wallet were refused by their simulation: what was read of its accounts before may have changed. Absent: not known. */
+  refusals?(wallet: string): number
   /** What strangers' questions are read by: connections of its own, whose failures are kept with no node. Absent: this reader. */
   isolated?(take: (calls: number) => void): IsolatedReading<SolanaReader>
 }

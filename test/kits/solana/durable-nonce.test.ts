@@ -12,6 +12,7 @@ import {
 import type { Transactions } from '../../../core/transactions/transactions.ts'
 import { dropsAll, takesAll } from '../../../tools/solana-node/ledger/leaders.ts'
 import { clientOf, send as sendBy, sign, signDurable, transferTo } from '../../../tools/solana-node/test/site.ts'
+import { healthy, startFaultyProxy, telling } from '../../http/trouble/faulty-proxy.ts'
 import { freshStore, rejection, soon, until } from '../../transactions/site.ts'
 import { chainOver, soon as at } from './test-cluster.ts'
 import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer, type SolanaSite } from './solana-site.ts'
@@ -116,6 +117,35 @@ describe('durable nonces on Solana', () => {
     cluster.lead(takesAll)
     await comesTo(site, transactions, await send(0), 'CONFIRMED')
     expect((await chain.head(at())).number > 0n).to.equal(true)
+  })
+
+  it('end no transaction by a node that lists no blocks after it was signed: it landed in one', async () => {
+    const { cluster } = site
+    const front = await startFaultyProxy()
+    front.target = cluster.url
+    try {
+      await transactions.stop(1000)
+      await site.chain.stop?.()
+      const durableNonces = { [site.wallet.address]: [account.address] }
+      const { chain, asked } = chainOver({ rpcUrls: [`http://127.0.0.1:${front.port}`], durableNonces })
+      site = { ...site, chain, asked, network: { ...site.network, impl: chain } }
+      transactions = await transactionsAt(site)
+      const txHash = await send(0)
+      await front.become(
+        telling(({ method, params }) => {
+          if (method === 'getBlocksWithLimit') return { result: [params[0]] }
+          if (method !== 'getSignatureStatuses') return undefined
+          return { result: { context: { slot: Number(cluster.ledger.tip.slot) }, value: [null] } }
+        }),
+      )
+      cluster.blocks(400)
+      await looks(site, { times: 40 })
+      expect((await entryOf(transactions, txHash))?.state).to.equal('BROADCAST')
+      await front.become(healthy)
+      await comesTo(site, transactions, txHash, 'CONFIRMED')
+    } finally {
+      await front.stop()
+    }
   })
 
   it('end a transaction when their account is closed', async () => {

@@ -4,13 +4,16 @@ import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import type { OpenAttempt } from '../../../core/contracts/index.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
 import { parseNodeJson } from '../../../kits/solana/rpc.ts'
-import { failsAt } from '../../../tools/solana-node/faults.ts'
+import { failsAt, overItsLimit } from '../../../tools/solana-node/faults.ts'
 import { healthy, startFaultyProxy, type FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
 import { freshStore, soon } from '../../transactions/site.ts'
 import { chainOver } from './test-cluster.ts'
 import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer, type SolanaSite } from './solana-site.ts'
 
 const randomText = (bytes: number) => getBase58Decoder().decode(crypto.getRandomValues(new Uint8Array(bytes)))
+
+const send = (transactions: Transactions, of: SolanaSite) =>
+  transactions.submit(orderOf(of, { plan: transfer(of, of.cluster.faucet.address, 5n) }), soon())
 
 describe('large batches on Solana', () => {
   let site: SolanaSite
@@ -20,8 +23,6 @@ describe('large batches on Solana', () => {
   afterEach(() => site?.stop())
 
   const at = () => ({ signal: soon() })
-  const send = (transactions: Transactions, of = site) =>
-    transactions.submit(orderOf(of, { plan: transfer(of, of.cluster.faucet.address, 5n) }), soon())
   const attempt = (slot: { since: number; lastValidBlockHeight: number }): OpenAttempt => ({
     id: randomText(64),
     from: site.wallet.address,
@@ -68,7 +69,7 @@ describe('large batches on Solana', () => {
   it('read the receipts of many final transactions after a restart, none of them empty', async () => {
     const store = await freshStore()
     const before = await transactionsAt(site, { store })
-    const sent = await Promise.all(Array.from({ length: 70 }, () => send(before)))
+    const sent = await Promise.all(Array.from({ length: 70 }, () => send(before, site)))
     await before.stop(1000)
     site.cluster.blocks(60)
     const after = await transactionsAt(site, { store })
@@ -128,7 +129,7 @@ describe('the receipt of a transaction on Solana', () => {
     const { chain, asked } = chainOver({ rpcUrls: [`http://127.0.0.1:${proxy.port}`, ...others] })
     own = { ...own, chain, asked, network: { ...own.network, impl: chain } }
     transactions = await transactionsAt(own)
-    const { txHash } = await transactions.submit(orderOf(own, { plan: transfer(own, own.cluster.faucet.address, 5n) }), soon())
+    const { txHash } = await send(transactions, own)
     await proxy.become(noHistory)
     own.cluster.blocks(40)
     return txHash
@@ -148,6 +149,42 @@ describe('the receipt of a transaction on Solana', () => {
     const txHash = await final([own.cluster.url])
     await comesTo(own, transactions, txHash, 'CONFIRMED')
     expect(Number(await feeOf(txHash))).to.be.above(5_000)
+  })
+
+  it('is waited for where the node that keeps history gives no answer for a while', async () => {
+    const keeper = await startFaultyProxy()
+    keeper.target = own.cluster.url
+    try {
+      await keeper.become(overItsLimit)
+      const txHash = await final([`http://127.0.0.1:${keeper.port}`])
+      await looks(own, { times: 16 })
+      expect((await entryOf(transactions, txHash))?.state).to.equal('BROADCAST')
+      await keeper.become(healthy)
+      await comesTo(own, transactions, txHash, 'CONFIRMED')
+      expect(Number(await feeOf(txHash))).to.be.above(5_000)
+    } finally {
+      await keeper.stop()
+    }
+  })
+
+  it('comes from the journal after a restart, where no node has it any more', async () => {
+    const store = await freshStore()
+    await own.chain.stop?.()
+    const { chain, asked } = chainOver({ rpcUrls: [`http://127.0.0.1:${proxy.port}`] })
+    own = { ...own, chain, asked, network: { ...own.network, impl: chain } }
+    transactions = await transactionsAt(own, { store })
+    const { txHash } = await send(transactions, own)
+    await comesTo(own, transactions, txHash, 'MINED')
+    await transactions.stop(1000)
+    await chain.stop?.()
+    await proxy.become(noHistory)
+    const later = chainOver({ rpcUrls: [`http://127.0.0.1:${proxy.port}`] })
+    own = { ...own, ...later, network: { ...own.network, impl: later.chain } }
+    transactions = await transactionsAt(own, { store })
+    await comesTo(own, transactions, txHash, 'CONFIRMED')
+    expect(Number(await feeOf(txHash))).to.be.above(5_000)
+    await transactions.stop(1000)
+    await store.close()
   })
 
   it('has no fee when no node ever has it, and the transaction still becomes final', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { nodeErrorRows } from '../../fixtures/node-errors.ts'
 import { solanaDialect } from '../../../kits/solana/rpc.ts'
 
 // What nodes answer: agave `rpc-client-api/src/custom_error.rs` unless said otherwise. What is in no row is trouble.
@@ -43,6 +44,9 @@ const table: readonly (readonly [code: number, message: string, method: string, 
   [-32602, 'Invalid param: WrongSize', 'getAccountInfo', 'unsupported'],
 ]
 
+/** Of gateways of any chain, by the code that agave has for being unhealthy. */
+const limits = nodeErrorRows.filter(({ code, isLimit }) => code === -32005 && isLimit)
+
 describe('errors of nodes of Solana', () => {
   const { judge } = solanaDialect(undefined)
   for (const [code, message, method, is, kind] of table)
@@ -50,6 +54,16 @@ describe('errors of nodes of Solana', () => {
       const fault = judge({ code, message }, method)
       expect(fault).to.include({ is, ...(kind !== undefined && { kind }) })
     })
+
+  it('that answer a question for health say that the node has stalled, and nothing of the kind by the same code for a limit', () => {
+    const unfit = { is: 'trouble', kind: 'unreachable', ofNode: true, unfit: true }
+    expect(judge({ code: -32005, message: 'Node is behind by 153 slots' }, 'getHealth')).to.deep.equal(unfit)
+    expect(judge({ code: -32005, message: 'Node is unhealthy', data: { numSlotsBehind: null } }, 'getHealth')).to.deep.equal(unfit)
+    for (const { message, data } of limits) {
+      const fault = judge({ code: -32005, message, data }, 'getHealth')
+      expect(fault, message).to.include({ is: 'trouble', ofNode: true }).and.to.not.have.property('unfit')
+    }
+  })
 
   it('ask for smaller batches where one is too large', () => {
     expect(judge({ code: -32600, message: 'Batch size too large: at most 10 requests' }, undefined)).to.deep.equal({

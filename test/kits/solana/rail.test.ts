@@ -1,6 +1,6 @@
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
 import { expect } from 'chai'
-import { array, assert, bigInt, integer, nat, property, uniqueArray } from 'fast-check'
+import { array, assert, bigInt, integer, nat, oneof, property, record, uniqueArray } from 'fast-check'
 import { getBase58Decoder, getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit'
 import {
   nonceIn,
@@ -13,7 +13,16 @@ import {
 } from '../../../kits/solana/sequence.ts'
 import { heldIn, readMint, tokenProgram } from '../../../kits/solana/tokens.ts'
 import { isPlausible, parseNodeJson, integerOf } from '../../../kits/solana/rpc.ts'
-import { baseFeeLamports, budgetOf, costOf, gasOf, maxFees, priceFees, priorityFeeLamports } from '../../../kits/solana/fees.ts'
+import {
+  baseFeeLamports,
+  budgetOf,
+  computeUnitsFor,
+  costOf,
+  gasOf,
+  maxFees,
+  priceFees,
+  priorityFeeLamports,
+} from '../../../kits/solana/fees.ts'
 import { draft, seal } from '../../../kits/solana/message.ts'
 import { failureReason } from '../../../kits/solana/transactions.ts'
 
@@ -48,11 +57,52 @@ describe('fees on Solana', () => {
     )
   })
 
+  it('are what was paid, rounded up, where the cap is far', () => {
+    assert(
+      property(fees, ({ units, recent }) => {
+        const sorted = recent.toSorted((a, b) => Number(a - b))
+        const paid = sorted[Math.floor(sorted.length * 0.75)] ?? 0n
+        const above = BigInt(priceFees(units, recent, { policy, feeCapRaw: 10n ** 13n }).price) - (paid > 1_000n ? paid : 1_000n)
+        expect(above >= 0n && above < 4_096n).to.equal(true)
+      }),
+    )
+  })
+
   it('follow recent fees, above the minimum of the policy', () => {
     const limits = { policy, feeCapRaw: 2_000_000n }
-    expect(priceFees(200_000, [], limits).price).to.equal('1000')
-    expect(priceFees(200_000, [0n, 0n, 0n, 0n], limits).price).to.equal('1000')
-    expect(priceFees(200_000, [1n, 5_000n, 2n, 3_000n], limits).price).to.equal('5000')
+    expect(priceFees(200_000, [], limits).price).to.equal('4096')
+    expect(priceFees(200_000, [0n, 0n, 0n, 0n], limits).price).to.equal('4096')
+    expect(priceFees(200_000, [1n, 4_096n, 2n, 3_000n], limits).price).to.equal('4096')
+    expect(priceFees(200_000, [1n, 90_000n, 2n, 80_000n], limits).price).to.equal(String(22 * 4_096))
+  })
+})
+
+describe('the compute budget on Solana', () => {
+  it('differs at every time within an hour, whatever was simulated and paid', () => {
+    const first = 1_795_000_000_000
+    const one = record({
+      number: integer({ min: first, max: first + 3_600_000 }),
+      used: integer({ min: 1, max: 1_400_000 }),
+      paid: bigInt(0n, 20_000n),
+    })
+    // Often by a millisecond and a unit.
+    const near = record({
+      number: integer({ min: first, max: first + 2 }),
+      used: integer({ min: 5_000, max: 5_003 }),
+      paid: bigInt(0n, 3n),
+    })
+    const several = oneof(array(one, { minLength: 2 }), array(near, { minLength: 2 }))
+    assert(
+      property(several, (all) => {
+        const numbers = new Map<string, number>()
+        for (const { number, used, paid } of all) {
+          const { units, price } = budgetOf(priceFees(computeUnitsFor(used), [paid], { policy, feeCapRaw: 10n ** 9n }), number)
+          const budget = `${units} ${price}`
+          expect(numbers.get(budget) ?? number, budget).to.equal(number)
+          numbers.set(budget, number)
+        }
+      }),
+    )
   })
 })
 
@@ -178,6 +228,21 @@ describe('JSON of a node of Solana', () => {
       d: -3,
       e: ['9007199254740993', 7],
     })
+    const long = '18446744073709551615'
+    for (const [each, parsed] of [
+      [`{"a": ${long}, "b":{"c":-${long}},"d":[{"e":${long}}]}`, { a: long, b: { c: `-${long}` }, d: [{ e: long }] }],
+      [`{"a":${long} ,"b" : ${long}\n}`, { a: long, b: long }],
+      [`[${long},1]`, [long, 1]],
+      [long, long],
+      [`{"a":"\\"b\\":${long},","c":${long}}`, { a: `"b":${long},`, c: long }],
+      [`{"a":"b: ${long}, [${long},","c":"${long}"}`, { a: `b: ${long}, [${long},`, c: long }],
+      [`{"a":"x\\\\","b":${long}}`, { a: 'x\\', b: long }],
+      [`{"a":${long}.5,"b":${long}e2}`, { a: Number(`${long}.5`), b: Number(`${long}e2`) }],
+      [`{"a b":${long},"":${long},"é":${long}}`, { 'a b': long, '': long, é: long }],
+      [`{"${'a'.repeat(100)}":${long}}`, { ['a'.repeat(100)]: long }],
+    ] as const)
+      expect(parseNodeJson(each), each).to.deep.equal(parsed)
+    for (const broken of [`{"a":${long}`, `{"a":${long},}`, `{"a"${long}}`]) expect(() => parseNodeJson(broken)).to.throw(SyntaxError)
     expect(integerOf('9007199254740993')).to.equal(9007199254740993n)
     for (const wrong of [-1, 1.5, 2 ** 60, '-1', '1.0', '', null]) expect(integerOf(wrong)).to.equal(undefined)
   })

@@ -7,6 +7,8 @@ import type { SolanaNetwork } from '../../../kits/solana/index.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
 import { holdsAll, takesAll } from '../../../tools/solana-node/ledger/leaders.ts'
 import type { SolanaNode } from '../../../tools/solana-node/start-solana.ts'
+import { healthy, startFaultyProxy, telling, type Fault, type FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
+import { overItsLimit } from '../../../tools/solana-node/faults.ts'
 import { freshStore, soon, until } from '../../transactions/site.ts'
 import { chainOver } from './test-cluster.ts'
 import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer, type SolanaSite } from './solana-site.ts'
@@ -143,6 +145,62 @@ describe('proving on Solana that a transaction is expired', () => {
       await store.close()
     })
 
+  const limits: Readonly<Record<string, Fault>> = {
+    'is over its limit': overItsLimit,
+    // As gateways say it, by the code that a node has for being unhealthy.
+    'is over the limit of its plan': telling(({ method }) =>
+      method === 'getGenesisHash'
+        ? undefined
+        : { error: { code: -32005, message: "You've exceeded the RPS limit available on the current plan." } },
+    ),
+  }
+  for (const [how, limit] of Object.entries(limits))
+    it(`does not believe that a transaction expired while a node that may have it ${how}`, async () => {
+      const { cluster } = site
+      const front = await startFaultyProxy()
+      front.target = cluster.url
+      const away = await node({})
+      const mine = await over([away.url, `http://127.0.0.1:${front.port}`])
+      try {
+        const txHash = await send()
+        cluster.blocks(1)
+        const landed = cluster.ledger.find(signature(txHash))?.block.height ?? 0n
+        // The first comes back without the blocks of then.
+        away.options.missing = [landed - 2n, landed + 2n]
+        await front.become(limit)
+        cluster.blocks(lifetime)
+        await looks(site, { times: 5 })
+        expect(await stateOf(txHash)).to.equal('BROADCAST')
+        await front.become(healthy)
+        await comesTo(site, mine, txHash, 'CONFIRMED')
+      } finally {
+        await front.stop()
+      }
+    })
+
+  it('goes on looking while a node that is asked for the proof hangs', async () => {
+    const { cluster } = site
+    const front = await startFaultyProxy()
+    front.target = cluster.url
+    const mine = await over([cluster.url, `http://127.0.0.1:${front.port}`])
+    try {
+      cluster.lead(holdsAll)
+      const txHash = await send()
+      await looks(site)
+      const hangs = startHanging()
+      await front.become(hangs.fault)
+      cluster.blocks(lifetime)
+      await until('it is asked', async () => hangs.open() > 0)
+      await looks(site, { times: 6 })
+      expect(hangs.ended()).to.equal(0)
+      expect(await stateOf(txHash)).to.equal('BROADCAST')
+      await front.become(healthy)
+      await comesTo(site, mine, txHash, 'EXPIRED')
+    } finally {
+      await front.stop()
+    }
+  })
+
   it('keeps a transaction open where no node has history', async () => {
     const { cluster } = site
     const front = await startBare(cluster.url)
@@ -160,6 +218,142 @@ describe('proving on Solana that a transaction is expired', () => {
     }
   })
 })
+
+describe('believing on Solana that a transaction is final', () => {
+  let site: SolanaSite
+  let front: FaultyProxy
+  let transactions: Transactions
+  beforeEach(async () => {
+    site = await startSolanaSite()
+    front = await startFaultyProxy()
+    front.target = site.cluster.url
+  })
+  afterEach(async () => {
+    await transactions?.stop(1000)
+    await site?.stop()
+    await front?.stop()
+  })
+
+  /** Sends one, which no leader takes, by way of a node in front of others. */
+  const sendBy = async (others: readonly string[] = []) => {
+    await site.chain.stop?.()
+    const { chain, asked } = chainOver({ rpcUrls: [`http://127.0.0.1:${front.port}`, ...others] })
+    site = { ...site, chain, asked, network: { ...site.network, impl: chain } }
+    transactions = await transactionsAt(site)
+    site.cluster.lead(holdsAll)
+    const { txHash } = await transactions.submit(orderOf(site, { plan: transfer(site, site.cluster.faucet.address, 5n) }), soon())
+    return txHash
+  }
+  const entry = async (txHash: string) => entryOf(transactions, txHash)
+
+  /** It says that the transaction is final, in a block of now, and failed or not. */
+  const claims = (txHash: string, err: object | null): Fault => {
+    const { blocks, tip } = site.cluster.ledger
+    const slot = Number(blocks.at(-40)?.slot)
+    const status = { slot, confirmations: null, err, status: err ? { Err: err } : { Ok: null }, confirmationStatus: 'finalized' }
+    const meta = { err, fee: 5_000, logMessages: [], preBalances: [], postBalances: [], preTokenBalances: [], postTokenBalances: [] }
+    const message = { accountKeys: [site.wallet.address], instructions: [] }
+    return telling(({ method }) => {
+      if (method === 'getSignatureStatuses') return { result: { context: { slot: Number(tip.slot) }, value: [status] } }
+      if (method !== 'getTransaction') return undefined
+      return { result: { slot, blockTime: null, version: 0, meta, transaction: { signatures: [txHash], message } } }
+    })
+  }
+  const failure = { InstructionError: [0, { Custom: 1 }] }
+
+  for (const [how, err] of Object.entries({ 'has failed': failure, 'is done': null }))
+    it(`takes no word of one node that a transaction ${how}, which another has in no block`, async () => {
+      const { cluster } = site
+      const txHash = await sendBy([cluster.url])
+      cluster.blocks(45)
+      await front.become(claims(txHash, err))
+      await looks(site, { times: 14 })
+      expect((await entry(txHash))?.state).to.be.oneOf(['BROADCAST', 'MINED'])
+      await front.become(healthy)
+      cluster.lead(takesAll)
+      await comesTo(site, transactions, txHash, 'CONFIRMED')
+    })
+
+  it('asks every other node once, and then no more', async () => {
+    const { cluster } = site
+    const other = await startFaultyProxy()
+    other.target = cluster.url
+    try {
+      const txHash = await sendBy([`http://127.0.0.1:${other.port}`])
+      cluster.lead(takesAll)
+      await comesTo(site, transactions, txHash, 'CONFIRMED')
+      expect(other.asked.filter((method) => method === 'getSignatureStatuses')).to.have.length(1)
+    } finally {
+      await other.stop()
+    }
+  })
+
+  it('goes on without a node that does not answer, after some polls', async () => {
+    const txHash = await sendBy(['http://127.0.0.1:1'])
+    site.cluster.lead(takesAll)
+    await comesTo(site, transactions, txHash, 'CONFIRMED')
+  })
+
+  it('goes on looking while a node that is asked for its word hangs', async () => {
+    const { cluster } = site
+    const other = await startFaultyProxy()
+    other.target = cluster.url
+    try {
+      const txHash = await sendBy([`http://127.0.0.1:${other.port}`])
+      await looks(site)
+      const hangs = startHanging()
+      await other.become(hangs.fault)
+      cluster.lead(takesAll)
+      cluster.blocks(45)
+      await until('it is asked', async () => hangs.open() > 0)
+      await looks(site, { times: 6 })
+      expect(hangs.ended()).to.equal(0)
+      expect((await entry(txHash))?.state).to.equal('MINED')
+      await other.become(healthy)
+      await comesTo(site, transactions, txHash, 'CONFIRMED')
+    } finally {
+      await other.stop()
+    }
+  })
+
+  it('takes a receipt without an error as one of success', async () => {
+    const txHash = await sendBy()
+    await front.become(async ({ response, answer }) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end((await answer()).replaceAll('"err":null,', '')),
+    )
+    site.cluster.lead(takesAll)
+    await comesTo(site, transactions, txHash, 'CONFIRMED')
+    expect(Number(Object((await entry(txHash))?.landed?.receipt).fee)).to.be.above(5_000)
+  })
+
+  it('leaves out a receipt that contradicts the status', async () => {
+    const { cluster } = site
+    const txHash = await sendBy()
+    cluster.lead(takesAll)
+    cluster.blocks(1)
+    await front.become(async ({ calls, response, answer }) => {
+      const answers: unknown[] = [JSON.parse(await answer())].flat()
+      for (const [index, { method }] of calls.entries()) {
+        const meta = Object(Reflect.get(Object(answers[index]), 'result')).meta
+        if (method === 'getTransaction' && meta) meta.err = failure
+      }
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(calls.length > 1 ? answers : answers))
+    })
+    await comesTo(site, transactions, txHash, 'CONFIRMED')
+    expect(Object((await entry(txHash))?.landed?.receipt).fee).to.equal(null)
+  })
+})
+
+/** A node that takes questions about signatures and answers none of them, and how many are open and given up. */
+function startHanging() {
+  let [asked, ended] = [0, 0]
+  const fault: Fault = (exchange) => {
+    if (!exchange.methods.includes('getSignatureStatuses')) return healthy(exchange)
+    asked += 1
+    return exchange.response.on('close', () => (ended += 1))
+  }
+  return { fault, open: () => asked - ended, ended: () => ended }
+}
 
 /** A node with `--no-enable-rpc-transaction-history`, as agave answers then. */
 async function startBare(target: string): Promise<{ url: string; stop(): Promise<void> }> {
