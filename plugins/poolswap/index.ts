@@ -4,9 +4,13 @@ import { solana } from 'sluice/solana'
 import { accountsAMM, programRefusals } from 'sluice/solana-pools'
 import { constantProduct } from './pool.ts'
 
-/** The accounts of the program's pools, by network: solana/local starts with these. */
+/** The accounts of the program's pools, by network: solana/local starts with these. The last one has a token that the program cannot move. */
 const pools: Readonly<Record<string, readonly string[]>> = {
-  local: ['4CjDFQvKQuG8shQDVweGED8gfnRToFMViqGiwxtxP9LM', '68HaQ5GwBpW1WKvjuaGMQyig33nCMDVVdvFPxszv7Nmd'],
+  local: [
+    '4CjDFQvKQuG8shQDVweGED8gfnRToFMViqGiwxtxP9LM',
+    '68HaQ5GwBpW1WKvjuaGMQyig33nCMDVVdvFPxszv7Nmd',
+    'DEuG5yhVxoHUs9NpE6deHVXFQw1Xt1XyskusEMmAadGH',
+  ],
 }
 
 export default defineConnector({

@@ -5,10 +5,9 @@
 export const classes = [0, 1, 2, 3] as const
 
 /**
- * What the program's bytes are of, by network. mainnet: assumed, no node was asked: ec3b20d of its source and later ones, with creator fees; local: those that
- * core/devnet/solana-programs.json pins.
+ * The bytes of the program that quotes were held against, by their sha256, as core/devnet/solana-programs.json has them. Which bytes mainnet has was
+ * asked of no node: a configuration adds them.
  */
-export const programVersions: Readonly<Record<string, 'creator-fees' | 'early-2025'>> = {
-  mainnet: 'creator-fees',
-  local: 'early-2025',
+export const programs: Readonly<Record<string, 'creator-fees' | 'early-2025'>> = {
+  '4ec452fc44ad608c638a08355b8f964c92109a646f63ab481f98ee5e90c00e7b': 'early-2025',
 }

@@ -1,8 +1,17 @@
 // Raydium's pools of a constant product (CPMM) on Solana.
 import { defineConnector } from 'sluice/plugin'
 import { solana } from 'sluice/solana'
-import { accountsAMM, constantProductPools, listedPoolsOf, poolsSchema, programRefusals, requireProgram } from 'sluice/solana-pools'
-import { classes, programVersions } from './deployments.ts'
+import {
+  accountsAMM,
+  constantProductPools,
+  examinePrograms,
+  listedPoolsOf,
+  programRefusals,
+  programSchema,
+  programsOf,
+  requireProgram,
+} from 'sluice/solana-pools'
+import { classes, programs } from './deployments.ts'
 
 /** What it refuses by, of those that a trade may meet. Source: github.com/raydium-io/raydium-cp-swap at 609780f, programs/cp-swap/src/error.rs; the first one is 6000. */
 const refusals = {
@@ -11,6 +20,9 @@ const refusals = {
   6006: 'the amount is too small to be traded',
 }
 
+/** Of the program, those that there is arithmetic of. */
+const versions = ['creator-fees', 'early-2025'] as const
+
 export default defineConnector({
   family: solana,
   manifest: {
@@ -18,13 +30,16 @@ export default defineConnector({
     apiVersion: '1.0',
     trading_type: ['AMM'],
     available_networks: [{ chain: 'solana', networks: ['mainnet', 'local'] }],
-    schema: poolsSchema,
+    schema: programSchema(versions),
   },
   create({ config, contracts, network, reader }) {
-    const programVersion = programVersions[network]
-    if (!programVersion) throw new Error(`The plugin does not know what Raydium's program is on ${network}: add it to its deployments.`)
+    const programVersion = { ...programs, ...programsOf(config, versions) }
     const pools = constantProductPools({ programVersion, classes, listed: listedPoolsOf(config, network) })
     requireProgram(pools.program, { contracts, network })
-    return { AMM: accountsAMM(reader, { protocols: [pools] }), refusals: programRefusals(pools.program, refusals) }
+    return {
+      AMM: accountsAMM(reader, { protocols: [pools] }),
+      refusals: programRefusals(pools.program, refusals),
+      examine: examinePrograms(reader, [pools], versions),
+    }
   },
 })

@@ -51,13 +51,17 @@ export function vaultHolds(account: SolanaImageData | null | undefined, of: { mi
     : undefined
 }
 
-/** The same of an account as it was read, of one of the two token programs. */
-export function vaultBalance(
-  account: SolanaAccount | undefined,
-  of: { mint: string; authority: string; program: string },
-): bigint | undefined {
-  if (account?.owner !== of.program) return undefined
-  return amountOf(account, { mint: addressBytes(of.mint), owner: addressBytes(of.authority) })
+/** What both vaults of a pool hold, by their accounts as they were read; undefined where one is not as above, or of another program than its token's. */
+export function vaultBalances(
+  [first, second]: readonly [SolanaAccount | undefined, SolanaAccount | undefined],
+  { mints, programs }: { readonly mints: readonly [string, string]; readonly programs: readonly [string, string] },
+  authority: string,
+): readonly [bigint, bigint] | undefined {
+  const owner = addressBytes(authority)
+  const held = (account: SolanaAccount | undefined, which: 0 | 1) =>
+    account?.owner === programs[which] ? amountOf(account, { mint: addressBytes(mints[which]), owner }) : undefined
+  const [firstRaw, secondRaw] = [held(first, 0), held(second, 1)]
+  return firstRaw === undefined || secondRaw === undefined ? undefined : [firstRaw, secondRaw]
 }
 
 function amountOf(account: Pick<SolanaAccount, 'owner' | 'data'>, of: { mint: Uint8Array; owner: Uint8Array }): bigint | undefined {
@@ -67,7 +71,3 @@ function amountOf(account: Pick<SolanaAccount, 'owner' | 'data'>, of: { mint: Ui
   if (!data.subarray(0, ownerAt).equals(of.mint) || !data.subarray(ownerAt, amountAt).equals(of.owner)) return undefined
   return data.readBigUInt64LE(amountAt)
 }
-
-/** Whether both are the same account at the same state. What it has of lamports changes no pool. */
-export const isSameImage = (one: SolanaImageData | null | undefined, other: SolanaImageData | null | undefined): boolean =>
-  one === other || (!!one && !!other && one.base64 === other.base64 && one.owner === other.owner)

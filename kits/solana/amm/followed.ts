@@ -1,8 +1,8 @@
 // Pools as sets of accounts: read at a slot, and kept in memory by images of them.
-import type { At, Followed, Head } from '../../../core/contracts/index.ts'
+import { SluiceError, type At, type Followed, type Head } from '../../../core/contracts/index.ts'
 import type { CachedPool } from '../../pools/pricing.ts'
 import type { Solana, SolanaAccount, SolanaImageData, SolanaReader } from '../types.ts'
-import { isSameImage } from './account-data.ts'
+import { isSameImage } from '../images.ts'
 import type { Accounts, AccountPools } from './protocol.ts'
 
 /** A pool in memory, with the accounts that it was decoded from. */
@@ -10,7 +10,7 @@ export interface FollowedPool extends CachedPool<AccountPools> {
   readonly accounts: Accounts
 }
 
-export type PoolReader = Pick<SolanaReader, 'accounts' | 'sets'>
+export type PoolReader = Pick<SolanaReader, 'accounts' | 'sets' | 'start'>
 
 export function followedPools(protocol: AccountPools, reader: PoolReader): Followed<Solana, FollowedPool> {
   return {
@@ -33,6 +33,8 @@ export function followedPools(protocol: AccountPools, reader: PoolReader): Follo
       const [own = ''] = state.accounts.keys()
       const accounts = new Map(state.accounts).set(address, data)
       if (address === own && !hasParts(protocol, own, accounts)) return 'reload'
+      // What replaces a program is read once, before anything is quoted by it.
+      if (address === protocol.versions?.header && protocol.versions.of(data).is === 'unread') return 'reload'
       return { protocol, pool: protocol.decode(own, accounts), accounts }
     },
   }
@@ -82,15 +84,38 @@ export async function readPools(
   })
   const { head, sets } = await reader.sets(beside === undefined ? wanted : wanted.map((set) => [...set, beside]), at, after)
   const images = new Map<SolanaAccount | undefined, SolanaImageData | null>()
-  const pools = places.map(({ protocol, address }, index): FollowedPool => {
+  const allAccounts = wanted.map((keys, index): Accounts => {
     const set = sets[index] ?? []
     // Many pools share accounts of tokens and of settings.
     for (const each of set) if (!images.has(each)) images.set(each, imageOf(each))
-    const accounts = new Map((wanted[index] ?? []).map((each, place) => [each, images.get(set[place]) ?? null]))
+    return new Map(keys.map((each, place) => [each, images.get(set[place]) ?? null]))
+  })
+  await readPrograms(reader, places, allAccounts, at)
+  const pools = places.map(({ protocol, address }, index): FollowedPool => {
+    const accounts = allAccounts[index] ?? new Map()
     const isWhole = hasParts(protocol, address, accounts)
     return { protocol, pool: isWhole ? protocol.decode(address, accounts) : null, accounts }
   })
   return { number: head.number, pools, beside: beside === undefined ? [] : sets.flatMap((set) => set.at(-1) ?? []) }
+}
+
+/**
+ * The bytes of programs that were replaced, or are read for the first time.
+ * @throws SluiceError NETWORK where nodes tell of another deployment than that of the pools: some are behind others
+ */
+async function readPrograms(reader: PoolReader, places: readonly PlaceOfPool[], all: readonly Accounts[], at: At): Promise<void> {
+  const unread = () =>
+    new Set(
+      places.flatMap(({ protocol: { versions } }, index) =>
+        versions?.of(all[index]?.get(versions.header)).is === 'unread' ? versions : [],
+      ),
+    )
+  // A reading that others began may be of the bytes before.
+  for (let tries = 0; tries < 2 && unread().size > 0; tries += 1) await Promise.all([...unread()].map((each) => each.read(reader, at)))
+  if (unread().size > 0)
+    throw new SluiceError('NETWORK', 'A program was replaced, and not all nodes have its new bytes yet. Try again.', {
+      retryAfterSeconds: 1,
+    })
 }
 
 /** More than a program can make an account of by its own instructions (agave, MAX_PERMITTED_DATA_INCREASE): no pool's own is as long. */

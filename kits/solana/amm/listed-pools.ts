@@ -17,6 +17,31 @@ export const poolsSchema = {
   },
 } as const
 
+/** The same, where quotes are of some bytes of the program. @param versions those that the exchange has arithmetic of */
+export const programSchema = (versions: readonly string[]) =>
+  ({
+    ...poolsSchema,
+    properties: {
+      ...poolsSchema.properties,
+      programs: {
+        type: 'object',
+        propertyNames: { pattern: '^[0-9a-f]{64}$' },
+        additionalProperties: { enum: versions },
+        description:
+          "The sha256 of a program's bytes → the version of the arithmetic that quotes its pools, beside those that the connector knows",
+      },
+    },
+  }) as const
+
+/** The bytes of programs that the operator says are of a version. */
+export function programsOf<V extends string>(config: object, versions: readonly V[]): Readonly<Record<string, V>> {
+  const { programs } = config as { readonly programs?: unknown }
+  const isVersion = (value: unknown): value is V => versions.some((each) => each === value)
+  return Object.fromEntries(
+    Object.entries(isObject(programs) ? programs : {}).flatMap(([of, version]) => (isVersion(version) ? [[of, version]] : [])),
+  )
+}
+
 /** As configuration names the networks of Solana: with the chain's name, or without it. */
 const networkKey = /^(solana_)?(mainnet|testnet|devnet|local)$/
 

@@ -6,6 +6,7 @@ import type { MintRefusal, MintTerms } from '../mint-extensions.ts'
 import type { SolanaAccount, SolanaInstruction } from '../types.ts'
 import { accountOf } from './account-data.ts'
 import type { Accounts, AccountPools } from './protocol.ts'
+import type { ProgramVersion, ProgramVersions } from './program-versions.ts'
 import { maxU64, type Clock, type Swap, type SwapRefusal, type SwapResult } from './swap-quote.ts'
 
 /** Why there is no state, and the mint that it is for. */
@@ -14,11 +15,21 @@ export interface LeftOutState {
   readonly mint?: string
 }
 
+/** The program has other bytes than those that the arithmetic was held against. */
+interface LeftOutProgram {
+  readonly refused: 'unknown-program'
+  readonly program: Extract<ProgramVersion<never>, { is: 'unknown' | 'gone' | 'unread' }>
+}
+
 type OneOf<T> = readonly [T, T]
 type Which = 0 | 1
 
 /** What one program has of its own. Pure. */
-export interface PoolTable<Own extends { readonly mints: OneOf<string> }, State extends { readonly mints: OneOf<MintTerms> }> {
+export interface PoolTable<
+  Own extends { readonly mints: OneOf<string> },
+  State extends { readonly mints: OneOf<MintTerms> },
+  Version extends string = string,
+> {
   readonly version: string
   readonly program: string
   readonly slippageErrors: readonly number[]
@@ -30,7 +41,9 @@ export interface PoolTable<Own extends { readonly mints: OneOf<string> }, State 
   decode(account: SolanaAccount | undefined): Own | undefined
   /** The accounts that a state is read from, beside its own. */
   accountsOf(own: Own): readonly string[]
-  stateOf(own: SolanaAccount | undefined, others: readonly (SolanaAccount | undefined)[]): State | LeftOutState
+  /** Of which bytes of the program the arithmetic is. */
+  readonly programVersion: Version | ProgramVersions<Version>
+  stateOf(own: SolanaAccount | undefined, others: readonly (SolanaAccount | undefined)[], version: Version): State | LeftOutState
   quote(state: State, clock: Clock, swap: Swap): SwapResult
   /** The part of what is paid that the exchange keeps, in units of 10^-9. */
   feeE9(state: State, clock: Clock, pays: Which): bigint
@@ -58,27 +71,34 @@ const mostPairs = 5_000
 const beginning: Clock = { slot: 0n, epoch: 0n, unixTime: 0n }
 
 /** @param listed pools of any pair that are at addresses of their own */
-export function programPools<Own extends { readonly mints: OneOf<string> }, State extends { readonly mints: OneOf<MintTerms> }>(
-  table: PoolTable<Own, State>,
-  listed: readonly string[] = [],
-): AccountPools<PoolAtMoment<Own, State>> {
+export function programPools<
+  Own extends { readonly mints: OneOf<string> },
+  State extends { readonly mints: OneOf<MintTerms> },
+  Version extends string,
+>(table: PoolTable<Own, State, Version>, listed: readonly string[] = []): AccountPools<PoolAtMoment<Own, State>> {
   const derived = new Map<string, readonly string[]>()
   const moments = new WeakMap<Pool<PoolAtMoment<Own, State>>, { readonly moment: string; readonly pool: Pool<PoolAtMoment<Own, State>> }>()
   type Here = Pool<PoolAtMoment<Own, State>>
   const gasUnits = table.computeUnits
+  const { programVersion } = table
+  const versions = typeof programVersion === 'string' ? undefined : programVersion
 
-  function readState(address: string, accounts: Accounts): { own: Own; read: State | LeftOutState } | undefined {
+  function readState(address: string, accounts: Accounts): { own: Own; read: State | LeftOutState | LeftOutProgram } | undefined {
     const account = accountOf(accounts.get(address))
     const own = table.decode(account)
     if (!own) return undefined
+    const program: ProgramVersion<Version> =
+      typeof programVersion === 'string' ? { is: 'known', version: programVersion } : programVersion.of(accounts.get(programVersion.header))
+    if (program.is !== 'known') return { own, read: { refused: 'unknown-program', program } }
     const others = table.accountsOf(own).map((each) => accountOf(accounts.get(each)))
-    return { own, read: table.stateOf(account, others) }
+    return { own, read: table.stateOf(account, others, program.version) }
   }
 
   return {
     version: table.version,
     program: table.program,
     slippageErrors: table.slippageErrors,
+    ...(versions && { versions }),
     places(pairs) {
       const found = pairs.flatMap((pair) => {
         if (derived.size > mostPairs) derived.clear()
@@ -88,7 +108,7 @@ export function programPools<Own extends { readonly mints: OneOf<string> }, Stat
     },
     parts: (_address, own) => {
       const decoded = table.decode(accountOf(own))
-      return decoded && table.accountsOf(decoded)
+      return decoded && [...table.accountsOf(decoded), ...(versions ? [versions.header] : [])]
     },
     decode(address, accounts) {
       const found = readState(address, accounts)
@@ -177,7 +197,9 @@ const mintWords: Record<MintRefusal, string> = {
   'unknown-extension': 'has an extension that is not known here',
 }
 
-function wordsOf({ refused, mint }: LeftOutState): string {
+function wordsOf(left: LeftOutState | LeftOutProgram): string {
+  if (left.refused === 'unknown-program') return programWords(left.program)
+  const { refused, mint } = left
   switch (refused) {
     case 'no-pool':
       return 'its account says what is not known here'
@@ -187,6 +209,17 @@ function wordsOf({ refused, mint }: LeftOutState): string {
       return 'a vault of it is not there, not its own, or frozen'
     default:
       return `the token ${mint ?? ''} ${mintWords[refused]}`
+  }
+}
+
+function programWords(program: LeftOutProgram['program']): string {
+  switch (program.is) {
+    case 'gone':
+      return 'its program is closed, or cannot be told by its bytes'
+    case 'unread':
+      return 'its program was replaced, and its bytes are being read'
+    default:
+      return `its program has bytes that it is not quoted by here (sha256 ${program.sha256}, since the slot ${program.slot}). Who knows that they are of a version that is, writes programs: { ${program.sha256}: <version> } in the connector's file in conf/connectors (docs/bots/connectors.md has the versions)`
   }
 }
 

@@ -1,6 +1,7 @@
 // What a kit makes of one kind of pool on Solana: the accounts that a pool is made of, the arithmetic of its program, and the swap.
 import type { Pair, Pool, PoolMath } from '../../pools/protocol.ts'
 import type { SolanaImageData, SolanaInstruction } from '../types.ts'
+import type { ProgramVersions } from './program-versions.ts'
 import type { Clock } from './swap-quote.ts'
 
 /** Some accounts as they are after a slot, by address. Null where there is none. */
@@ -11,6 +12,8 @@ export interface AccountPools<State = unknown> extends PoolMath<State> {
   readonly program: string
   /** The numbers of the errors by which the program says that the price has moved past the bound of a swap. */
   readonly slippageErrors?: readonly number[]
+  /** Where quotes depend on which bytes the program has now; `parts` then names their header, too. */
+  readonly versions?: ProgramVersions
   /** The accounts of pools that may exist between these pairs; each once. */
   places(pairs: readonly Pair[]): readonly string[]
   /**

@@ -2,7 +2,7 @@ import { addressBytes, derivedAddress } from '../../addresses.ts'
 import { readBothTerms, type MintTerms } from '../../mint-extensions.ts'
 import type { SolanaAccount } from '../../types.ts'
 import { discriminatorOf, oncePerAccount, readFields } from '../anchor.ts'
-import { vaultBalance } from '../account-data.ts'
+import { vaultBalances } from '../account-data.ts'
 import type { LeftOutState } from '../program-pools.ts'
 
 /**
@@ -103,12 +103,8 @@ export function stateOf(
   if (!config) return { refused: 'no-config' }
   const mints = readBothTerms(pool.mints, [mint0, mint1])
   if ('refused' in mints) return mints
-  const held = ([vault0, vault1] as const).map((account, which) =>
-    vaultBalance(account, { mint: pool.mints[which] ?? '', program: pool.programs[which] ?? '', authority: authority() }),
-  )
-  const [first, second] = held
-  if (first === undefined || second === undefined) return { refused: 'no-vault' }
-  return { version, pool, config, vaultsRaw: [first, second], mints }
+  const vaultsRaw = vaultBalances([vault0, vault1], pool, authority())
+  return vaultsRaw ? { version, pool, config, vaultsRaw, mints } : { refused: 'no-vault' }
 }
 
 let derivedAuthority: string | undefined

@@ -1,5 +1,6 @@
 import type { AccountPools } from '../protocol.ts'
 import { programPools, roomIn } from '../program-pools.ts'
+import { programVersions } from '../program-versions.ts'
 import { addressBytes } from '../../addresses.ts'
 import type { Pair } from '../../../pools/protocol.ts'
 import {
@@ -10,14 +11,15 @@ import {
   poolAddress,
   stateOf,
   type ConstantProductState,
+  type Pool as CpmmPool,
   type ProgramVersion,
 } from './accounts.ts'
 import { amountsOfConstantProduct } from './quote.ts'
 import { constantProductSwap } from './swap.ts'
 
 interface ConstantProductOptions {
-  /** Of the bytes that the network's program has. */
-  readonly programVersion: ProgramVersion
+  /** Of the bytes that the network's program has: one, whatever they are, or by their sha256, read from the chain and again when they are replaced. */
+  readonly programVersion: ProgramVersion | Readonly<Record<string, ProgramVersion>>
   /** The numbers of the classes whose pools are derived. */
   readonly classes: readonly number[]
   /** Pools at addresses of their own, whatever their pair. */
@@ -30,7 +32,7 @@ const e9OfMillionths = 1_000n
 /** Raydium's pools of a constant product (CPMM). */
 export function constantProductPools({ programVersion, classes, listed }: ConstantProductOptions): AccountPools {
   const configs = classes.map(configAddress)
-  return programPools(
+  return programPools<CpmmPool, ConstantProductState, ProgramVersion>(
     {
       version: 'cpmm',
       program: constantProductProgram,
@@ -41,7 +43,8 @@ export function constantProductPools({ programVersion, classes, listed }: Consta
       derived: (pair) => configs.map((config) => poolAddress(config, inOrder(pair))),
       decode: decodePool,
       accountsOf,
-      stateOf: (own, others) => stateOf(own, others, programVersion),
+      programVersion: typeof programVersion === 'string' ? programVersion : programVersions(constantProductProgram, programVersion),
+      stateOf,
       quote: amountsOfConstantProduct,
       feeE9: (state, _clock, pays) => feeMillionths(state, pays) * e9OfMillionths,
       spot(state) {

@@ -1,6 +1,7 @@
 import { readBothTerms, type MintTerms } from '../../mint-extensions.ts'
 import { token2022Program, tokenProgram } from '../../tokens.ts'
 import type { SolanaAccount } from '../../types.ts'
+import { vaultBalances } from '../account-data.ts'
 import { discriminatorOf, oncePerAccount, readFields, type FieldReader } from '../anchor.ts'
 import type { LeftOutState } from '../program-pools.ts'
 
@@ -107,16 +108,18 @@ function readDynamicFee({ u8, u16, u32, u128 }: FieldReader): DynamicFee | undef
   return { volatility: u128(120), binStep: BigInt(u16(72)), control: BigInt(u32(68)) }
 }
 
-/** The accounts beside the pool's that a state is read from, in the order of `dammStateOf`. They change seldom: all else is in the pool's. */
-export const dammAccountsOf = ({ mints }: DammPool): readonly string[] => mints
+/** The accounts beside the pool's that a state is read from, in the order of `dammStateOf`. All numbers are in the pool's. */
+export const dammAccountsOf = ({ vaults, mints }: DammPool): readonly string[] => [...vaults, ...mints]
 
 /** The state, or why there is none that can be quoted. */
 export function dammStateOf(
   account: SolanaAccount | undefined,
-  [mintA, mintB]: readonly (SolanaAccount | undefined)[],
+  [vaultA, vaultB, mintA, mintB]: readonly (SolanaAccount | undefined)[],
 ): DammState | LeftOutState {
   const pool = decodeDammPool(account)
   if (!pool) return { refused: 'no-pool' }
   const mints = readBothTerms(pool.mints, [mintA, mintB])
-  return 'refused' in mints ? mints : { pool, mints }
+  if ('refused' in mints) return mints
+  // Nothing moves out of a frozen vault, or into it: the program would refuse the swap.
+  return vaultBalances([vaultA, vaultB], pool, dammAuthority) ? { pool, mints } : { refused: 'no-vault' }
 }

@@ -1,6 +1,7 @@
 import { addressBytes, derivedAddress } from '../../addresses.ts'
 import type { Pair } from '../../../pools/protocol.ts'
 import { programPools } from '../program-pools.ts'
+import { programVersions } from '../program-versions.ts'
 import type { AccountPools } from '../protocol.ts'
 import { Refusal } from '../swap-quote.ts'
 import { dammAccountsOf, dammProgram, dammStateOf, decodeDammPool, type DammPool, type DammState } from './accounts.ts'
@@ -11,16 +12,20 @@ import { dammSwap } from './swap.ts'
 interface DammOptions {
   /** The numbers of the configurations whose pools are derived, beside the one pool of a pair that has no configuration. */
   readonly configs: readonly number[]
+  /** The bytes of the program that quotes are of, by their sha256; where it has others, none is given. Absent: whatever it has. */
+  readonly programs?: Readonly<Record<string, 'damm-v2'>>
   /** Pools at addresses of their own, whatever their pair. */
   readonly listed?: readonly string[]
 }
 
+const version = 'damm-v2'
+
 /** Meteora's pools of one range of prices (DAMM v2). */
-export function dammPools({ configs, listed }: DammOptions): AccountPools {
+export function dammPools({ configs, programs, listed }: DammOptions): AccountPools {
   const configured = configs.map(configAddress)
   return programPools(
     {
-      version: 'damm-v2',
+      version,
       program: dammProgram,
       // ExceededSlippage. Source: @meteora-ag/cp-amm-sdk 1.5.0, src/idl/cp_amm.json, errors.
       slippageErrors: [6002],
@@ -29,6 +34,7 @@ export function dammPools({ configs, listed }: DammOptions): AccountPools {
       derived: (pair) => poolAddresses(pair, configured),
       decode: decodeDammPool,
       accountsOf: dammAccountsOf,
+      programVersion: programs ? programVersions(dammProgram, programs) : version,
       stateOf: dammStateOf,
       quote: amountsOfDamm,
       feeE9: ({ pool }, clock) => feeOf(() => feeNow(pool, clock)),

@@ -9,8 +9,9 @@ import {
   stateOf,
 } from '../../../../kits/solana/amm/constant-product/accounts.ts'
 import { constantProductSwap } from '../../../../kits/solana/amm/constant-product/swap.ts'
-import { dammProgram, dammStateOf, decodeDammPool } from '../../../../kits/solana/amm/damm/accounts.ts'
+import { dammAccountsOf, dammAuthority, dammProgram, dammStateOf, decodeDammPool } from '../../../../kits/solana/amm/damm/accounts.ts'
 import { dammSwap } from '../../../../kits/solana/amm/damm/swap.ts'
+import { readMintTerms } from '../../../../kits/solana/mint-extensions.ts'
 import { token2022Program, tokenProgram } from '../../../../kits/solana/tokens.ts'
 import type { SolanaAccount } from '../../../../kits/solana/types.ts'
 
@@ -191,8 +192,22 @@ describe("accounts of Solana's exchanges", () => {
     expect(refused([pool, ...vaults, ...mints])).to.equal('no-config')
     expect(refused([config, ...vaults, mints[0], mint(token2022Program, [...u16(9n), ...u16(0n)])])).to.equal('non-transferable')
     const paused = mint(token2022Program, [...u16(26n), ...u16(33n), ...zeros(32), 1])
-    expect(dammStateOf(account(dammProgram, damm), [mints[0], paused])).to.deep.equal({ refused: 'paused', mint: key('mint B') })
-    expect(dammStateOf(account(dammProgram, cpmmPool), mints)).to.deep.equal({ refused: 'no-pool' })
+    const meteora = account(dammProgram, damm)
+    expect(dammAccountsOf(decodeDammPool(meteora)!)).to.deep.equal(['vault A', 'vault B', 'mint A', 'mint B'].map(key))
+    const theirs = [vault('mint A', tokenProgram, 1, dammAuthority), vault('mint B', token2022Program, 1, dammAuthority)] as const
+    expect(dammStateOf(meteora, [...theirs, ...mints])).to.deep.equal({
+      pool: decodeDammPool(meteora),
+      mints: mints.map((each) => readMintTerms(each)),
+    })
+    for (const bad of [
+      vault('mint A', tokenProgram, 2, dammAuthority),
+      vault('mint B', tokenProgram, 1, dammAuthority),
+      vault('mint A', tokenProgram),
+      vault('mint A', token2022Program, 1, dammAuthority),
+    ])
+      expect(dammStateOf(meteora, [bad, theirs[1], ...mints])).to.deep.equal({ refused: 'no-vault' })
+    expect(dammStateOf(meteora, [...theirs, mints[0], paused])).to.deep.equal({ refused: 'paused', mint: key('mint B') })
+    expect(dammStateOf(account(dammProgram, cpmmPool), [...theirs, ...mints])).to.deep.equal({ refused: 'no-pool' })
   })
 
   it('are named by the swap instructions in their order, which sign for nobody but the wallet', () => {

@@ -1,15 +1,12 @@
 import { expect } from 'chai'
-import { existsSync } from 'node:fs'
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
 import type { DammPool, DammState } from '../../../../kits/solana/amm/damm/accounts.ts'
 import { quoteDamm } from '../../../../kits/solana/amm/damm/quote.ts'
 import { maxU64, type Clock, type Swap } from '../../../../kits/solana/amm/swap-quote.ts'
 import type { MintTerms } from '../../../../kits/solana/mint-extensions.ts'
 import { randomBits } from '../../amm/v3/math/random-bits.ts'
+import { askOracle, hasOracle, oraclesInstall } from '../../../oracles.ts'
 import type { RandomBits } from './walk.ts'
 
-const folder = new URL('../../../../tools/solana-oracles/', import.meta.url)
 const quotes = Number(process.env['SLUICE_WALK_QUOTES'] ?? 2_000)
 const seed = Number(process.env['SLUICE_WALK_SEED'] ?? 1)
 /** Some amounts keep a package busy for ever: then the test says so, and does not wait. */
@@ -77,8 +74,8 @@ interface JudgeQuote {
 
 describe(`${quotes} quotes of DAMM v2 (SLUICE_WALK_QUOTES) beside Meteora's own package, seed ${seed} (SLUICE_WALK_SEED)`, () => {
   it('are the same, to the unit', async function () {
-    if (!existsSync(new URL('node_modules/@meteora-ag/cp-amm-sdk/package.json', folder))) {
-      console.log('      @meteora-ag/cp-amm-sdk is not installed: npm ci --prefix tools/solana-oracles')
+    if (!hasOracle('@meteora-ag/cp-amm-sdk')) {
+      console.log(`      @meteora-ag/cp-amm-sdk is not installed: ${oraclesInstall}`)
       this.skip()
     }
     this.timeout(judgeMs * 2)
@@ -89,29 +86,22 @@ describe(`${quotes} quotes of DAMM v2 (SLUICE_WALK_QUOTES) beside Meteora's own 
       const swap: Swap = { pays: below(2) as 0 | 1, exact: below(2) === 0 ? 'in' : 'out', amountRaw }
       return { state: { pool: anyPool(random), mints: [free, free] } satisfies DammState, swap }
     })
-    const judge = new Worker(new URL('judge.mjs', folder))
-    try {
-      judge.postMessage(
-        cases.map(({ state, swap }) => ({
-          pool: forJudge(state.pool),
-          point: String(clock.unixTime),
-          swap: { ...swap, amountRaw: String(swap.amountRaw) },
-        })),
-      )
-      const [answers] = (await once(judge, 'message', { signal: AbortSignal.timeout(judgeMs) })) as [readonly (JudgeQuote | null)[]]
-      let both = 0
-      for (const [index, { state, swap }] of cases.entries()) {
-        const [ours, theirs] = [quoteDamm(state, clock, swap), answers[index]!]
-        const what = `case ${index} of seed ${seed}: ${swap.amountRaw} ${swap.exact}, pays ${swap.pays}`
-        // The package has no bounds of 64 bits, and quotes an output of nothing.
-        const isBeyond = theirs && [theirs.inRaw, theirs.outRaw].some((each) => BigInt(each) > maxU64 || BigInt(each) === 0n)
-        if ('refused' in ours) expect(theirs === null || isBeyond, `${what}: ${ours.refused}`).to.equal(true)
-        else expect(theirs, what).to.deep.equal({ inRaw: `${ours.inRaw}`, outRaw: `${ours.outRaw}`, protocol: `${ours.protocolFeeRaw}` })
-        both += 'refused' in ours ? 0 : 1
-      }
-      expect(both).to.be.above(quotes / 10)
-    } finally {
-      await judge.terminate()
+    const message = cases.map(({ state, swap }) => ({
+      pool: forJudge(state.pool),
+      point: String(clock.unixTime),
+      swap: { ...swap, amountRaw: String(swap.amountRaw) },
+    }))
+    const answers = await askOracle<readonly (JudgeQuote | null)[]>('damm-quotes.mjs', message, judgeMs)
+    let both = 0
+    for (const [index, { state, swap }] of cases.entries()) {
+      const [ours, theirs] = [quoteDamm(state, clock, swap), answers[index]!]
+      const what = `case ${index} of seed ${seed}: ${swap.amountRaw} ${swap.exact}, pays ${swap.pays}`
+      // The package has no bounds of 64 bits, and quotes an output of nothing.
+      const isBeyond = theirs && [theirs.inRaw, theirs.outRaw].some((each) => BigInt(each) > maxU64 || BigInt(each) === 0n)
+      if ('refused' in ours) expect(theirs === null || isBeyond, `${what}: ${ours.refused}`).to.equal(true)
+      else expect(theirs, what).to.deep.equal({ inRaw: `${ours.inRaw}`, outRaw: `${ours.outRaw}`, protocol: `${ours.protocolFeeRaw}` })
+      both += 'refused' in ours ? 0 : 1
     }
+    expect(both).to.be.above(quotes / 10)
   })
 })

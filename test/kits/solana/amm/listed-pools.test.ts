@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { listedPoolsOf, requireProgram } from '../../../../kits/solana/amm/index.ts'
+import { listedPoolsOf, programsOf, requireProgram } from '../../../../kits/solana/amm/index.ts'
 import { program, own as pool, third } from './two-vaults.ts'
 
 describe('pools that a configuration lists', () => {
@@ -22,5 +22,13 @@ describe('the program of an exchange whose arithmetic is of one', () => {
     expect(() => requireProgram(program, { contracts: { programAddress: third }, network: 'local' })).to.throw(
       `contractAddresses of local has the program ${third}`,
     )
+  })
+})
+
+describe('the bytes of programs that a configuration knows', () => {
+  it('are of the versions that the exchange has arithmetic of', () => {
+    const [one, other] = ['a'.repeat(64), 'b'.repeat(64)]
+    expect(programsOf({ programs: { [one]: 'new', [other]: 'newer' } }, ['old', 'new'])).to.deep.equal({ [one]: 'new' })
+    expect(programsOf({}, ['old'])).to.deep.equal({})
   })
 })

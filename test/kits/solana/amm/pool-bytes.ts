@@ -2,7 +2,7 @@
 import { addressBytes, addressFrom, tokenProgram, type SolanaImageData } from '../../../../kits/solana/index.ts'
 import { discriminatorOf } from '../../../../kits/solana/amm/anchor.ts'
 import { authority, configAddress, constantProductProgram, poolAddress } from '../../../../kits/solana/amm/constant-product/accounts.ts'
-import { dammProgram } from '../../../../kits/solana/amm/damm/accounts.ts'
+import { dammAuthority, dammProgram } from '../../../../kits/solana/amm/damm/accounts.ts'
 import { token2022Program } from '../../../../kits/solana/tokens.ts'
 
 const key = (digit: number) => addressFrom(new Uint8Array(32).fill(digit))
@@ -54,10 +54,11 @@ export const cpmmConfig = (): Buffer =>
     [28, 40_000n],
   ])
 
-export function vault(mint: string, amountRaw: bigint, state = 1): Buffer {
+/** @param owner of Raydium's vaults unless given; `dammAuthority` owns Meteora's */
+export function vault(mint: string, amountRaw: bigint, state = 1, owner = authority()): Buffer {
   return bytes(165, new Uint8Array(), [
     [0, mint],
-    [32, authority()],
+    [32, owner],
     [64, amountRaw],
     [108, state],
   ])
@@ -88,6 +89,8 @@ export function dammPool(mode: number, ...changes: readonly Field[]): Buffer {
     [16, mode],
     [168, mints[0]],
     [200, mints[1]],
+    [232, vaults[0]],
+    [264, vaults[1]],
     // Liquidity and square roots of prices are sixteen bytes each: the lower half of these is nothing.
     [368, 1n << 40n],
     [424, 4_295_048_016n],
@@ -111,6 +114,8 @@ export const cpmmAccounts = (): Map<string, SolanaImageData | null> =>
 export const dammAccounts = (mode: number, address: string): Map<string, SolanaImageData | null> =>
   new Map<string, SolanaImageData | null>([
     [address, image(dammProgram, dammPool(mode))],
+    [vaults[0], image(tokenProgram, vault(mints[0], 1_000_000n, 1, dammAuthority))],
+    [vaults[1], image(tokenProgram, vault(mints[1], 1_000_000n, 1, dammAuthority))],
     [mints[0], mint()],
     [mints[1], mint()],
   ])

@@ -1,9 +1,11 @@
 import { expect } from 'chai'
 import { accountsAMM, constantProductPools, dammPools, type Accounts } from '../../../../kits/solana/amm/index.ts'
 import { constantProductProgram } from '../../../../kits/solana/amm/constant-product/accounts.ts'
+import { dammAuthority } from '../../../../kits/solana/amm/damm/accounts.ts'
 import { followedPools, isFollowedPool, type FollowedPool } from '../../../../kits/solana/amm/followed.ts'
 import { maxU64 } from '../../../../kits/solana/amm/swap-quote.ts'
 import { tokenProgram, type SolanaImageData } from '../../../../kits/solana/index.ts'
+import { token2022Program } from '../../../../kits/solana/tokens.ts'
 import { cpmmAccounts, cpmmPool, dammAccounts, dammPool, extendedMint, image, mint, mints, pool, vault, vaults } from './pool-bytes.ts'
 import { at, createAccounts } from './two-vaults.ts'
 
@@ -17,6 +19,7 @@ const sell = (amountRaw: bigint, exact: 'in' | 'out' = 'in') => ({
   amountRaw,
 })
 const head = { number: 9n, timestamp: 1_000 }
+const dammVault = ({ of = mints[1], state = 1 }: { of?: string; state?: number } = {}) => vault(of, 1_000_000n, state, dammAuthority)
 const moment = { slot: 9n, epoch: 0n, unixTime: 1_000n }
 
 describe('pools by the table of a program', () => {
@@ -142,4 +145,30 @@ describe('pools by the table of a program', () => {
     expect(meteora.decode(address, limited.set(address, image(tokenProgram, dammPool(0))))).to.equal(null)
     expect(meteora.decode(address, dammAccounts(0, address).set(mints[0], mint()))).to.not.equal(null)
   })
+
+  for (const [what, changed] of [
+    ['is frozen', image(tokenProgram, dammVault({ state: 2 }))],
+    ['is of another mint', image(tokenProgram, dammVault({ of: mints[0] }))],
+    ["is another's", image(tokenProgram, vault(mints[1], 1_000_000n))],
+    ['is of another program', image(token2022Program, dammVault())],
+    ['is a byte shorter', image(tokenProgram, dammVault().subarray(0, -1))],
+    ['is a byte longer', image(tokenProgram, Buffer.concat([dammVault(), Buffer.alloc(1)]))],
+    ['is closed', null],
+  ] satisfies readonly (readonly [string, SolanaImageData | null])[])
+    it(`of Meteora are left out from the slot on in which a vault ${what}, and the refusal says so`, async () => {
+      const [address = ''] = meteora.places([[tokenIn, tokenOut]])
+      chain.clear()
+      for (const [at, data] of dammAccounts(0, address)) if (data) chain.set(at, data)
+      const pools = followedPools(meteora, reader)
+      const before = (await pools.load([address], head, at)).states.get(address)
+      if (!isFollowedPool(before) || !before.pool) throw new Error('There is no pool.')
+      const after = pools.apply(before, { address: vaults[1], slot: 10, data: changed }, head)
+      expect(after).to.have.property('pool', null)
+      if (changed) chain.set(vaults[1], changed)
+      else chain.delete(vaults[1])
+      const refused = accountsAMM(reader, { protocols: [meteora] }).quote(sell(1_000n), {}, at)
+      expect(await refused.then(String, (error: Error) => error.message)).to.match(
+        /The pool \w+ is left out: a vault of it is not there, not its own, or frozen\.$/,
+      )
+    })
 })

@@ -1,5 +1,5 @@
 // A worker that quotes pools of DAMM v2 by the exchange's own package, @meteora-ag/cp-amm-sdk (MIT). It is installed here alone:
-//   npm ci --prefix tools/solana-oracles
+//   npm ci --prefix tools/oracles
 // Nothing of the project imports it: what it brings is large and old. A message is a list of states and swaps, in decimal texts; the answer has
 // what each moves, or null where it throws.
 import { createRequire } from 'node:module'
