@@ -3,6 +3,7 @@ import { MAX_COMPUTE_UNIT_LIMIT } from '@solana-program/compute-budget'
 import type { SolanaFeePolicy } from './network.ts'
 import { lamportsOf } from './outline.ts'
 import { integerOf } from './rpc.ts'
+import { tipRawOf, type SolanaTip } from './tips.ts'
 import type { SolanaIntent } from './types.ts'
 import { isObject } from '../../core/base/json.ts'
 
@@ -12,6 +13,8 @@ export type SolanaFees = {
   readonly price: string
   /** How many sign, where it is not the wallet alone. */
   readonly signatures?: number
+  /** Of a private transaction: it is a fee that is not the network's. */
+  readonly tip?: SolanaTip
 }
 
 /** Lamports for each signature: agave `fee-structure`, lamports_per_signature. */
@@ -20,8 +23,9 @@ const microLamports = 1_000_000n
 
 /**
  * Two transactions with the same message and blockhash would be the same transaction. So the lowest digits of the limit and the price make
- * each message unique, at almost no cost; a memo would cost thousands of compute units. The digits repeat after 2^22 milliseconds, which
- * is 70 minutes. A blockhash lives for one or two minutes.
+ * each message unique, at almost no cost; a memo would cost thousands of compute units. They are free of what the transaction itself needs: else two that need
+ * a little more and less would be one message at different times. The digits repeat after 2^22 milliseconds, which is 70 minutes. A blockhash lives for
+ * one or two minutes.
  */
 const limitDigits = 1 << 10
 const priceDigits = 1 << 12
@@ -52,18 +56,27 @@ export function costOf(step: Pick<SolanaIntent, 'instructions' | 'value' | 'rent
 }
 
 export function maxFees(fees: SolanaFees): bigint {
-  return baseFeeLamports * BigInt(fees.signatures ?? 1) + priorityFeeLamports(budgetOf(fees, limitDigits * priceDigits - 1))
+  const networkRaw = baseFeeLamports * BigInt(fees.signatures ?? 1) + priorityFeeLamports(budgetOf(fees, limitDigits * priceDigits - 1))
+  return networkRaw + tipRawOf(fees.tip)
 }
 
-/** By its receipt, in lamports: undefined of one of which only the status is known. */
+/** By its receipt, in lamports, with its tip: undefined of one of which only the status is known. */
 export function paidFees(receipt: Json): PaidFees | undefined {
-  const fee = isObject(receipt) ? receipt['fee'] : undefined
-  return typeof fee === 'string' && /^\d{1,20}$/.test(fee) ? { feeRaw: BigInt(fee) } : undefined
+  const { fee, tip = '0' } = isObject(receipt) ? receipt : {}
+  return isLamports(fee) && isLamports(tip) ? { feeRaw: BigInt(fee) + BigInt(tip) } : undefined
 }
 
-/** The limit for a simulated consumption: 50 % more, since state may change, and a margin for the instruction of a durable nonce. */
+const isLamports = (value: unknown): value is string => typeof value === 'string' && /^\d{1,20}$/.test(value)
+
+/** The highest limit without digits, which leaves room for them: 1,398,784. */
+const maxUnits = Math.floor(MAX_COMPUTE_UNIT_LIMIT / limitDigits - 1) * limitDigits
+
+/**
+ * The limit for a simulated consumption: 50 % more, since state may change, and a margin for the instruction of a durable nonce. Rounded up, to have place
+ * for the digits.
+ */
 export function computeUnitsFor(consumed: number): number {
-  return Math.min(Math.ceil(consumed * 1.5) + 1_000, MAX_COMPUTE_UNIT_LIMIT - limitDigits)
+  return Math.min(Math.ceil((consumed * 1.5 + 1_000) / limitDigits) * limitDigits, maxUnits)
 }
 
 export interface FeeLimits {
@@ -80,7 +93,10 @@ export function priceFees(computeUnits: number, recent: readonly bigint[], { pol
   const maxPrice = (feeCapRaw * microLamports) / BigInt(computeUnits + limitDigits) - BigInt(priceDigits)
   const offered = paid > minPrice ? paid : minPrice
   const price = offered < maxPrice ? offered : maxPrice
-  return { computeUnits, price: String(price > 0n ? price : 0n) }
+  // Rounded to have place for the digits: up, unless the cap is below.
+  const rounded = price > 0n ? price - (price % BigInt(priceDigits)) : 0n
+  const next = rounded + BigInt(priceDigits)
+  return { computeUnits, price: String(rounded < offered && next <= maxPrice ? next : rounded) }
 }
 
 /** Reads the micro-lamports per unit from `getRecentPrioritizationFees`. Undefined where it is no such list. */
@@ -90,9 +106,16 @@ export function readRecentFees(result: unknown): readonly bigint[] | undefined {
   return fees.every((each) => each !== undefined) ? fees : undefined
 }
 
-/** For answers: the price of a unit in micro-lamports, and the highest total fee with that of the signature. Never below what is paid. */
+/** For answers: the price of a unit in micro-lamports, and the highest total fee with that of the signature and the tip. Never below what is paid. */
 export function gasOf(fees: SolanaFees): GasTerms {
-  return { gasLimit: BigInt(fees.computeUnits), gasPriceRaw: BigInt(fees.price), gasPriceDecimals: 6, gasCostRaw: maxFees(fees) }
+  const { tip } = fees
+  return {
+    gasLimit: BigInt(fees.computeUnits),
+    gasPriceRaw: BigInt(fees.price),
+    gasPriceDecimals: 6,
+    gasCostRaw: maxFees(fees),
+    ...(tip && { tipRaw: tipRawOf(tip) }),
+  }
 }
 
 /** Refuses fees per gas, which only EVM chains have. @throws SluiceError INCOMPLETE_PARAMS */

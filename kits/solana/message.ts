@@ -34,6 +34,7 @@ import { withTables } from './lookup-tables.ts'
 import { budgetOf, type ComputeBudget, type SolanaFees } from './fees.ts'
 import { confirmed, jsonOfNode, numberOf, speaksOfTables, valueOf } from './rpc.ts'
 import { isDurableNonce, type SolanaSequence } from './sequence.ts'
+import { tipInstruction, type SolanaTip } from './tips.ts'
 import { isUnfunded, failureReason } from './transactions.ts'
 import { toKit, type SolanaIntent, nativeAddress } from './types.ts'
 import { isObject } from '../../core/base/json.ts'
@@ -42,10 +43,10 @@ const signatureLength = 64
 
 /** Drafts a message of version 0. A blockhash and the value of a durable nonce have the same place in it. */
 export function draft({ step, fees }: Pick<Prepared<SolanaIntent, SolanaFees>, 'step' | 'fees'>, slot: SolanaSequence): Signable {
-  const budget = budgetOf(fees, slot.number)
+  const terms = { budget: budgetOf(fees, slot.number), tip: fees.tip }
   const { bytes, signers } = isDurableNonce(slot)
-    ? messageOf(step, budget, slot.nonce, slot.nonceAccount)
-    : messageOf(step, budget, slot.blockhash)
+    ? messageOf(step, { ...terms, lifetime: slot.nonce, nonceAccount: slot.nonceAccount })
+    : messageOf(step, { ...terms, lifetime: slot.blockhash })
   return { scheme: 'solana-message', bytes, ...(signers.length > 0 && { signers }) }
 }
 
@@ -55,14 +56,14 @@ interface Message {
 }
 
 /** With its lookup tables only where it is too long without them. */
-function messageOf(step: SolanaIntent, budget: ComputeBudget, lifetime: string, nonceAccount?: string): Message {
-  return compile(step, usesTables(step) ? withTables(step) : step.instructions.map(toKit), { budget, lifetime, nonceAccount })
+function messageOf(step: SolanaIntent, frame: Frame): Message {
+  return compile(step, usesTables(step, frame.tip) ? withTables(step) : step.instructions.map(toKit), frame)
 }
 
 /** Whether the step is signed with its tables: by its own length alone, so that it is the same message in every sequence. */
-export function usesTables(step: SolanaIntent): boolean {
+export function usesTables(step: SolanaIntent, tip?: SolanaTip): boolean {
   if (!step.tables?.length) return false
-  const frame = { budget: { units: 0, price: 0n }, lifetime: nativeAddress, nonceAccount: undefined }
+  const frame = { budget: { units: 0, price: 0n }, lifetime: nativeAddress, tip }
   return wireLength(compile(step, step.instructions.map(toKit), frame)) + durableBytes > maxBytes
 }
 
@@ -70,13 +71,14 @@ interface Frame {
   readonly budget: ComputeBudget
   readonly lifetime: string
   /** Is advanced first: https://solana.com/docs/core/transactions/durable-nonces */
-  readonly nonceAccount: string | undefined
+  readonly nonceAccount?: string
+  readonly tip?: SolanaTip | undefined
 }
 
 function compile(
   { payer }: SolanaIntent,
   instructions: readonly Instruction[],
-  { budget: { units, price }, lifetime, nonceAccount }: Frame,
+  { budget: { units, price }, lifetime, nonceAccount, tip }: Frame,
 ): Message {
   const wallet = address(payer)
   const advance =
@@ -88,6 +90,7 @@ function compile(
     getSetComputeUnitLimitInstruction({ units }),
     getSetComputeUnitPriceInstruction({ microLamports: price }),
     ...instructions,
+    ...(tip ? [tipInstruction(wallet, tip)] : []),
   ]
   // The height is not part of the message.
   const constraint = { blockhash: blockhash(lifetime), lastValidBlockHeight: 0n }
@@ -135,9 +138,9 @@ const durableBytes = 110
 const wireLength = ({ bytes, signers }: Message): number => 1 + (1 + signers.length) * signatureLength + bytes.length
 
 /** Simulates the step with the maximum of units, without a signature, on any blockhash of the node. */
-export function simulationCall(step: SolanaIntent): RpcCall {
+export function simulationCall(step: SolanaIntent, tip?: SolanaTip): RpcCall {
   requireKnownSigners(step)
-  const { bytes, signers } = messageOf(step, { units: MAX_COMPUTE_UNIT_LIMIT, price: 0n }, nativeAddress)
+  const { bytes, signers } = messageOf(step, { budget: { units: MAX_COMPUTE_UNIT_LIMIT, price: 0n }, lifetime: nativeAddress, tip })
   const wire = withSignatures(
     bytes,
     ['', ...signers].map(() => new Uint8Array(signatureLength)),

@@ -8,11 +8,11 @@ import { nativeAddress, type SolanaReceipt } from './types.ts'
 type WithBalances = SolanaReceipt & Readonly<Record<string, Json>>
 
 /**
- * By mint, smallest units; of SOL without the fee, but with the rent of accounts that it opened. Undefined where no node has its receipt.
+ * By mint, smallest units; of SOL without the fee and the tip, but with the rent of accounts that it opened. Undefined where no node has its receipt.
  * Fields: https://solana.com/docs/rpc/json-structures#transaction-status-metadata
  */
 export function movedIn(receipt: WithBalances, wallet: string): Map<string, bigint> | undefined {
-  const { fee, preBalances, postBalances, preTokenBalances, postTokenBalances } = receipt
+  const { fee, tip = '0', preBalances, postBalances, preTokenBalances, postTokenBalances } = receipt
   if (fee === null) return undefined
   const moved = new Map<string, bigint>()
   const add = (token: string, raw: bigint) => void moved.set(token, (moved.get(token) ?? 0n) + raw)
@@ -31,7 +31,7 @@ export function movedIn(receipt: WithBalances, wallet: string): Map<string, bigi
   // The account that pays is the first.
   const [before, after] = [preBalances, postBalances].map((list) => (Array.isArray(list) ? amountOf(list[0] ?? null) : undefined))
   if (before === undefined || after === undefined) return undefined
-  add(nativeAddress, after - before + BigInt(fee))
+  add(nativeAddress, after - before + BigInt(fee) + BigInt(tip))
   return moved
 }
 
@@ -69,12 +69,12 @@ export function movedTogether(receipt: SolanaReceipt, wallet: string, { tokens }
 }
 
 /**
- * What the wallet and its token accounts won of lamports, the fee given back. An account that was made or closed counts before and after: anybody
+ * What the wallet and its token accounts won of lamports, the fee and the tip given back. An account that was made or closed counts before and after: anybody
  * can have sent lamports to its address. So does that of wrapped SOL where it came and went within the transaction. The rent of a new account leaves the wallet where its token is another than these and wrapped SOL: whoever
  * freezes it keeps it shut. Undefined where it is not known whose an account is: old nodes tell no owners.
  */
 function lamportsOf(receipt: WithBalances, wallet: string, tokens: readonly string[]): bigint | undefined {
-  const { fee, preBalances, postBalances, preTokenBalances, postTokenBalances, wrappedAt } = receipt
+  const { fee, tip = '0', preBalances, postBalances, preTokenBalances, postTokenBalances, wrappedAt } = receipt
   if (fee === null || !Array.isArray(preTokenBalances) || !Array.isArray(postTokenBalances)) return undefined
   const [held, holds] = [preTokenBalances, postTokenBalances].map((list) => list.map((each) => readBalance(each)))
   if (!held || !holds || [...held, ...holds].some((each) => each?.owner === undefined || each.accountIndex === undefined)) return undefined
@@ -89,7 +89,7 @@ function lamportsOf(receipt: WithBalances, wallet: string, tokens: readonly stri
   const [before, after] = [preBalances, postBalances].map((list) =>
     Array.isArray(list) ? sumOf([...own].map((index) => amountOf(list[index] ?? null))) : undefined,
   )
-  return before === undefined || after === undefined ? undefined : after - before + BigInt(fee)
+  return before === undefined || after === undefined ? undefined : after - before + BigInt(fee) + BigInt(tip)
 }
 
 const sumOf = (amounts: readonly (bigint | undefined)[]): bigint | undefined =>

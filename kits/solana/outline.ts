@@ -15,7 +15,7 @@ import type { SolanaInstruction, SolanaIntent } from './types.ts'
 export function outlineOf(step: SolanaIntent): Outline {
   const { payer, instructions, signers = [] } = step
   const called = instructions.filter((each) => !isOfOwnAccounts(each, payer) && !isOfDelegation(each, payer, signers))
-  return { contracts: called.map(({ program }) => program), valueRaw: lamportsOf(step).valueRaw }
+  return { contracts: called.map(({ program }) => program), ...lamportsOf(step) }
 }
 
 /** What the step sends, and what accounts that it makes keep: what the plan says, or its instructions where they move more. */

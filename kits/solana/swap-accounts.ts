@@ -6,6 +6,7 @@ import { SluiceError, type At, type Json, type Plan, type Token } from '../../co
 import { isObject } from '../../core/base/json.ts'
 import { tokenAccountOf } from './addresses.ts'
 import {
+  accountsPerHolding,
   associatedSize,
   creation,
   heldIn,
@@ -13,8 +14,8 @@ import {
   overhead,
   readMint,
   rentOf,
-  token2022Program,
   tokenProgram,
+  tokenPrograms,
   type Mint,
 } from './tokens.ts'
 import {
@@ -22,6 +23,7 @@ import {
   nativeAddress,
   type Solana,
   type SolanaAccount,
+  type SolanaExpectation,
   type SolanaInstruction,
   type SolanaLookupTable,
   type SolanaReader,
@@ -42,6 +44,8 @@ export interface SwapAccounts {
   /** Lamports that a new account keeps, and those of one that is closed again: the wallet needs them for the transaction alone. */
   readonly rentRaw: bigint
   readonly lentRaw: bigint
+  /** What the rest depends on, and the simulation does not tell. */
+  readonly expects?: readonly SolanaExpectation[]
 }
 
 interface SwapWish {
@@ -66,30 +70,40 @@ export type SwapFacts = {
 }
 
 /**
- * One round trip.
+ * One round trip, for a swap and for the one back.
  * @throws SluiceError TOKEN_NOT_SUPPORTED where a token is no mint
  */
 export async function readSwapFacts(
   reader: SolanaReader,
   { wallet, tokenIn, tokenOut }: Omit<SwapWish, 'maxInRaw'>,
   at: At,
-): Promise<SwapFacts> {
+): Promise<{ readonly facts: SwapFacts; readonly back: SwapFacts }> {
   const [mintIn, mintOut] = [mintOf(tokenIn), mintOf(tokenOut)]
   // Of both programs, since the mint says of which it is with the same answer.
-  const read = [rentSysvar, mintIn, mintOut, ...placesOf(wallet, mintOut), tokenAccountOf(wallet, wrappedMint)]
+  const read = [rentSysvar, tokenAccountOf(wallet, wrappedMint), mintIn, ...placesOf(wallet, mintIn), mintOut, ...placesOf(wallet, mintOut)]
   const { accounts } = await reader.accounts(read, at)
-  const [rent, ofIn, ofOut, ...outs] = accounts
-  const [programIn, out] = [programOf(tokenIn, ofIn), readMint(ofOut) ?? noMint(tokenOut)]
+  const [rent, ofWrapped, ...sides] = accounts
+  const [ofIn, ofOut] = [sides.slice(0, accountsPerHolding), sides.slice(accountsPerHolding)]
   const emptyRaw = emptyRentIn(rent)
-  const there = outs[tokenPrograms.indexOf(out.program)]
-  const isThere = heldIn(there, { mint: mintOut, owner: wallet }) !== undefined
-  return {
-    programIn,
-    programOut: out.program,
-    isThere,
-    hasWrapped: heldIn(outs[tokenPrograms.length], { mint: wrappedMint, owner: wallet }) !== undefined,
-    missing: String(isThere ? 0n : missingRent(out, emptyRaw, there)),
+  const [sideIn, sideOut] = [sideOf(tokenIn, ofIn), sideOf(tokenOut, ofOut)]
+  const common = {
+    hasWrapped: heldIn(ofWrapped, { mint: wrappedMint, owner: wallet }) !== undefined,
     wrapping: String(rentOf(getTokenSize(), emptyRaw)),
+  }
+  const between = (from: ReturnType<typeof sideOf>, { program, isThere, missing }: ReturnType<typeof sideOf>): SwapFacts => ({
+    programIn: from.program,
+    programOut: program,
+    isThere,
+    missing,
+    ...common,
+  })
+  return { facts: between(sideIn, sideOut), back: between(sideOut, sideIn) }
+
+  function sideOf(token: Token, [mintAccount, ...places]: readonly (SolanaAccount | undefined)[]) {
+    const mint = readMint(mintAccount) ?? noMint(token)
+    const there = places[tokenPrograms.indexOf(mint.program)]
+    const isThere = heldIn(there, { mint: mintOf(token), owner: wallet }) !== undefined
+    return { program: mint.program, isThere, missing: String(isThere ? 0n : missingRent(mint, emptyRaw, there)) }
   }
 }
 
@@ -111,7 +125,8 @@ export function accountsBy({ wallet, tokenIn, tokenOut, maxInRaw }: SwapWish, fa
   const destination = tokenAccountOf(wallet, mintOut, facts.programOut)
   const wrap = tokenIn.native ? wrapping(wallet, source, maxInRaw) : []
   // Another trade may close the account of wrapped SOL before this one.
-  const make = mintOut === wrappedMint || !facts.isThere ? [creation(wallet, destination, mintOut, facts.programOut)] : []
+  const makes = mintOut === wrappedMint || !facts.isThere
+  const make = makes ? [creation(wallet, destination, mintOut, facts.programOut)] : []
   const closed = [...(tokenIn.native && !facts.hasWrapped ? [source] : []), ...(tokenOut.native ? [destination] : [])]
   return {
     source,
@@ -121,17 +136,22 @@ export function accountsBy({ wallet, tokenIn, tokenOut, maxInRaw }: SwapWish, fa
     valueRaw: tokenIn.native ? maxInRaw : 0n,
     rentRaw: tokenOut.native ? 0n : BigInt(facts.missing),
     lentRaw: closed.length === 0 ? 0n : BigInt(facts.wrapping),
+    expects: [
+      ...(tokenIn.native ? [{ account: source, mint: wrappedMint, isThere: facts.hasWrapped }] : []),
+      // Whoever makes it is told whose it is. An account that is there may have been given to somebody else since it was read.
+      ...(makes ? [] : [{ account: destination, mint: mintOut, isThere: true }]),
+    ],
   }
 }
 
 /** One round trip. @throws SluiceError TOKEN_NOT_SUPPORTED where a token is no mint */
 export const swapAccounts = async (reader: SolanaReader, wish: SwapWish, at: At): Promise<SwapAccounts> =>
-  accountsBy(wish, await readSwapFacts(reader, wish, at))
+  accountsBy(wish, (await readSwapFacts(reader, wish, at)).facts)
 
 /** The plan of a swap between these accounts: one transaction. `needs` say what the wallet has to have, lamports for rent included. */
 export function swapPlan(
   { wallet, tokenIn, maxInRaw }: SwapWish,
-  { source, destination, before, after, valueRaw, rentRaw, lentRaw }: SwapAccounts,
+  { source, destination, before, after, valueRaw, rentRaw, lentRaw, expects = [] }: SwapAccounts,
   { instructions, tables, memo }: { instructions: readonly SolanaInstruction[]; tables?: readonly SolanaLookupTable[]; memo: Json },
 ): Plan<Solana> {
   const lamportsRaw = valueRaw + rentRaw + lentRaw
@@ -142,6 +162,7 @@ export function swapPlan(
         instructions: [...before, ...instructions, ...after],
         value: String(valueRaw),
         rent: String(rentRaw),
+        ...(expects.length > 0 && { expects }),
         ...(tables && { tables, own: [source, destination] }),
       },
     ],
@@ -154,10 +175,8 @@ export function swapPlan(
 }
 
 const mintOf = ({ native, address: mint }: Token): string => (native ? wrappedMint : mint)
-const tokenPrograms = [tokenProgram, token2022Program]
 /** The associated accounts of a wallet under each of the programs. */
 const placesOf = (wallet: string, mint: string): readonly string[] => tokenPrograms.map((program) => tokenAccountOf(wallet, mint, program))
-const programOf = (token: Token, mint: SolanaAccount | undefined): string => (readMint(mint) ?? noMint(token)).program
 
 /** Lamports first, then the account is told of them: its amount counts from then on. */
 function wrapping(wallet: string, account: string, amountRaw: bigint): readonly SolanaInstruction[] {

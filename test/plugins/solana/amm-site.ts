@@ -6,6 +6,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Answer, Client } from '../../../testkit/client.ts'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
+import type { SolanaChainConfig } from '../../../kits/solana/index.ts'
 import { curves } from '../../../core/keys/curves.ts'
 import { writeLock } from '../../../core/config/lock.ts'
 import { readPluginFiles } from '../../../core/plugins/index.ts'
@@ -37,6 +38,8 @@ export interface AmmSite {
   /** Two with a lot of every token, one with coin for fees alone. */
   wallets: readonly [string, string, string]
   base: Mint
+  /** Nobody's wallet that has more of both tokens than anybody asks for. */
+  payer: string
   /** 0.3 % and the deeper; 1 %, with its tokens the other way round. */
   pools: readonly [Pool, Pool]
   /** What an account of a token holds now. */
@@ -55,11 +58,29 @@ export interface AmmSite {
 export interface AmmSiteOptions extends Partial<SolanaOptions> {
   /** Also the exchanges of others, whose programs have to be there. */
   readonly exchanges?: readonly string[]
+  /** Also FEES, whose transfers cost a fee, with a pool of the pool program, which cannot move it. */
+  readonly withFees?: boolean
+  /** Also `solswap`, a trusted copy of the exchange with a pool of SOL. */
+  readonly withSol?: boolean
   /** The exchange is a plugin of a third party that is contained, `strangeswap`; what is changed in its files. */
-  readonly contained?: (content: string, file: string) => string
+  readonly contained?: Change
+  /** Copies of the exchange that are trusted, by their names, and what is changed in their files. */
+  readonly copies?: Readonly<Record<string, Change>>
+  /** Further settings of the network. */
+  readonly network?: SolanaChainConfig
 }
 
-export async function startAmmSite({ contained, exchanges = [], ...options }: AmmSiteOptions = {}): Promise<AmmSite> {
+type Change = (content: string, file: string) => string
+
+export async function startAmmSite({
+  contained,
+  copies = {},
+  exchanges = [],
+  withFees = exchanges.length > 0,
+  withSol = false,
+  network = {},
+  ...options
+}: AmmSiteOptions = {}): Promise<AmmSite> {
   const solana = await startSolana({ slotMs: 'by hand', ...options })
   if (exchanges.length > 0) await seedExchanges(solana)
   const { BASE: base, USDC: quote } = solana.mints
@@ -67,6 +88,13 @@ export async function startAmmSite({ contained, exchanges = [], ...options }: Am
     await createPool(solana, [base, quote], [1_000_000_000_000n, 150_000_000_000n], 30n),
     await createPool(solana, [quote, base], [1_500_000_000n, 10_000_000_000n], 100n),
   ] as const
+  const { FEES: fees } = solana.mints
+  if (withFees) {
+    await createPool(solana, [fees, quote], [100_000_000_000n, 15_000_000_000n], 30n)
+    for (const owner of [rich, other]) await solana.mintTo(owner as Address, fees, 10n ** 12n)
+  }
+  const ofSol = withSol && (await createPool(solana, [wrappedSol, quote], [1_000_000_000_000n, 150_000_000_000n], 30n))
+  const all = { ...copies, ...(ofSol && { solswap: (content: string) => content.replace(pools[0].address, ofSol.address) }) }
   const mover = await generateKeyPairSigner()
   for (const mint of [base, quote]) {
     for (const owner of [rich, other]) await solana.mintTo(owner as Address, mint, 10n ** 14n)
@@ -86,8 +114,8 @@ export async function startAmmSite({ contained, exchanges = [], ...options }: Am
   solana.blocks(1)
   const proxy = await startFaultyProxy()
   proxy.target = solana.url
-  const mints = exchanges.length > 0 ? [base, quote, solana.mints.FEES, wrappedSol] : [base, quote]
-  const server = await startIn(home, `http://127.0.0.1:${proxy.port}`, mints, { contained, exchanges })
+  const mints = [base, quote, ...(withFees ? [fees] : []), ...(withSol || exchanges.length > 0 ? [wrappedSol] : [])]
+  const server = await startIn(home, `http://127.0.0.1:${proxy.port}`, mints, { contained, copies: all, exchanges, network })
   const { client } = server
   async function priceAtTip(fields: object = {}): Promise<Answer['body']> {
     let body: Answer['body']
@@ -105,6 +133,7 @@ export async function startAmmSite({ contained, exchanges = [], ...options }: Am
     proxy,
     wallets: [rich, other, poor],
     base,
+    payer: mover.address,
     pools,
     heldRaw(account) {
       const found = solana.svm.getAccount(account as Address)
@@ -142,22 +171,23 @@ async function startIn(
   home: string,
   rpcUrl: string,
   mints: readonly Mint[],
-  { contained, exchanges = [] }: Pick<AmmSiteOptions, 'contained' | 'exchanges'>,
+  { contained, copies = {}, exchanges = [], network }: Pick<AmmSiteOptions, 'contained' | 'copies' | 'exchanges' | 'network'>,
 ): Promise<TestServer> {
   const passphraseFile = path.join(home, 'passphrase')
   await writeFile(passphraseFile, passphrase, { mode: 0o600 })
   const tokens = mints.map(({ address, symbol, decimals }) => ({ chainId: 104, address, symbol, name: symbol, decimals }))
   const exchange = contained ? await strangeExchange(home, contained) : folder('plugins/poolswap')
+  const copied = await Promise.all(Object.entries(copies).map(([name, changed]) => copyExchange(home, name, changed)))
   const options = {
     env: { SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
     settings: {
       'devnet.enabled': false,
       'data.dir': path.join(home, 'data'),
-      'plugins.folders': [folder('plugins/solana'), exchange, ...exchanges.map((name) => folder(`plugins/${name}`))],
+      'plugins.folders': [folder('plugins/solana'), exchange, ...exchanges.map((name) => folder(`plugins/${name}`)), ...copied],
     },
     ...(contained && { trusted: [] }),
     conf: {
-      'chains/solana.yml': { local: { enabled: true, required: true, rpcUrls: [rpcUrl], pollingSeconds: 0.05 } },
+      'chains/solana.yml': { local: { enabled: true, required: true, rpcUrls: [rpcUrl], pollingSeconds: 0.05, ...network } },
       'tokens/solana/local.json': JSON.stringify({ name: 'Test tokens', tokens }),
     },
   }
@@ -165,16 +195,9 @@ async function startIn(
 }
 
 /** Copies the exchange as a plugin of somebody else, and allows it as one that is contained. */
-async function strangeExchange(home: string, changed: (content: string, file: string) => string): Promise<string> {
+async function strangeExchange(home: string, changed: Change): Promise<string> {
   const name = 'strangeswap'
-  const own = path.join(home, name)
-  await mkdir(own)
-  const files = await readdir(folder('plugins/poolswap'))
-  for (const file of files) {
-    const content = await readFile(path.join(folder('plugins/poolswap'), file), 'utf8')
-    const renamed = content.replace("name: 'poolswap',", `name: '${name}', version: '0.1.0',`)
-    await writeFile(path.join(own, file), changed(renamed, file))
-  }
+  const own = await copyExchange(home, name, changed)
   const contracts = { programAddress: 'EPz1k5mNi3QYo9JFg8C7ccTCxoU7UeVLxw9Dr4LEMQJj' }
   const confDir = path.join(home, 'conf')
   await mkdir(confDir)
@@ -188,6 +211,18 @@ async function strangeExchange(home: string, changed: (content: string, file: st
       hosts: [],
     },
   })
+  return own
+}
+
+async function copyExchange(home: string, name: string, changed: Change): Promise<string> {
+  const own = path.join(home, name)
+  await mkdir(own)
+  const files = await readdir(folder('plugins/poolswap'))
+  for (const file of files) {
+    const content = await readFile(path.join(folder('plugins/poolswap'), file), 'utf8')
+    const renamed = content.replace("name: 'poolswap',", `name: '${name}', version: '0.1.0',`)
+    await writeFile(path.join(own, file), changed(renamed, file))
+  }
   return own
 }
 

@@ -1,11 +1,12 @@
 import { Ajv } from 'ajv'
 import { expect } from 'chai'
-import type { Address } from '@solana/kit'
+import { getBase58Encoder, lamports, type Address } from '@solana/kit'
 import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import { endpoints } from '../../../core/api/index.ts'
 import { associatedAddress } from '../../../kits/solana/index.ts'
 import type { Answer, Client } from '../../../testkit/client.ts'
 import { healthy } from '../../http/trouble/faulty-proxy.ts'
+import { failsAt } from '../../../tools/solana-node/faults.ts'
 import { dropsAll, holdsAll, takesAll } from '../../../tools/solana-node/ledger/leaders.ts'
 import { until } from '../../transactions/site.ts'
 import { here, pair, startAmmSite, venue, type AmmSite } from './amm-site.ts'
@@ -185,6 +186,53 @@ describe('/amm/trade of an exchange on Solana', () => {
     const reads = (methods: readonly string[]) => methods.filter((method) => method === 'getMultipleAccounts').length
     expect(reads(first)).to.equal(reads(second) + 1)
     site.solana.blocks(2)
+  })
+
+  it('reads the accounts of a swap again where its simulation refuses it: one that was closed meanwhile is made again', async () => {
+    const address = site.wallets[2]
+    const { USDC } = site.solana.mints
+    const { txHash } = await sent({ address, amount: '1' })
+    await site.polled(txHash, confirmed)
+    const account = (await associatedAddress(address, USDC.address, USDC.program)) as Address
+    const found = site.solana.svm.getAccount(account)
+    if (!found.exists) throw new Error('The account is not there.')
+    site.solana.svm.setAccount({ ...found, lamports: lamports(0n), data: new Uint8Array(), space: 0n })
+    site.solana.blocks(2)
+    const again = await sent({ address, amount: '1' })
+    const { fill } = await site.polled(again.txHash, confirmed)
+    expect(site.heldRaw(account)).to.equal(raw(fill.amountOut))
+  })
+
+  it('pays into no account that was given to somebody else since the last swap, and signs nothing', async () => {
+    const address = site.wallets[2]
+    const { svm, mints } = site.solana
+    const account = (await associatedAddress(address, mints.USDC.address, mints.USDC.program)) as Address
+    await site.polled((await sent({ address, amount: '0.1' })).txHash, confirmed)
+    const own = svm.getAccount(account)
+    if (!own.exists) throw new Error('The wallet has no account of what it bought.')
+    // Of an account of a token, the owner stands behind the mint.
+    const given = Uint8Array.from(own.data)
+    given.set(getBase58Encoder().encode(site.wallets[0]), 32)
+    svm.setAccount({ ...own, data: given })
+    site.solana.blocks(1)
+    const count = signatures()
+    const answer = await trade({ address, amount: '0.1' })
+    svm.setAccount(own)
+    site.solana.blocks(1)
+    expect(outcome(answer), answer.text).to.equal('422 TRADE_FAILED')
+    expect(signatures()).to.equal(count)
+  })
+
+  it('says that its fill is missing where no node has its receipt, and has it once one does', async () => {
+    const body = await sent()
+    await site.proxy.become(failsAt('getTransaction', { code: -32011, message: 'Transaction history is not available from this node' }))
+    const final = await site.polled(body.txHash, confirmed)
+    expect(final.fill).to.equal(undefined)
+    expect(final.fillMissing).to.contain('No node has the receipt')
+    await site.proxy.become(healthy)
+    const { fill, fillMissing } = (await client.post('/network/poll', { ...here, txHash: body.txHash })).body
+    expect(fill).to.include({ amountIn: body.amount, amountOut: body.expectedAmount })
+    expect(fillMissing).to.equal(undefined)
   })
 
   it('refuses a request for what there is not', async () => {

@@ -3,6 +3,9 @@ import type { Address } from '@solana/kit'
 import { holdsAll, takesAll } from '../../../tools/solana-node/ledger/leaders.ts'
 import { realProgram } from '../../../tools/solana-node/programs/real.ts'
 import type { Answer, Client } from '../../../testkit/client.ts'
+import programs from '../../../core/devnet/solana-programs.json' with { type: 'json' }
+import { until } from '../../transactions/site.ts'
+import { healthy } from '../../http/trouble/faulty-proxy.ts'
 import { here, startAmmSite, type AmmSite } from './amm-site.ts'
 
 const outcome = ({ status, body }: Answer): string => (status === 200 ? '200' : `${status} ${body?.name}`)
@@ -54,6 +57,34 @@ for (const [connector, program] of [
             side === 'BUY' ? [trade.body.expectedAmount, trade.body.amount] : [trade.body.amount, trade.body.expectedAmount]
           expect(fill).to.include({ amountIn: paid, amountOut: got })
         })
+
+    it('is quoted by no other bytes of its program than those that it was held against', async () => {
+      const { solana, proxy } = site
+      const bytes = realProgram(program)
+      if ('missing' in bytes) throw new Error(bytes.missing)
+      const ask = () => client.post('/amm/price', { ...venue, base: 'BASE', quote: 'USDC', side: 'SELL', amount: '0.25' })
+      const deploy = (code: Uint8Array) => {
+        solana.svm.addProgram(programs[program].id as Address, code)
+        solana.blocks(2)
+      }
+      // A byte of the ELF header that means nothing: another program, to whoever knows it by its bytes.
+      const other = Uint8Array.from(bytes)
+      other[9] = 1
+      const before = await ask()
+      expect(outcome(before)).to.equal('200')
+      deploy(other)
+      await until('the program is left out', async () => outcome(await ask()) === '404 PAIR_NOT_FOUND')
+      expect((await ask()).body.message).to.match(
+        /is left out: its program has bytes that it is not quoted by here \(sha256 [0-9a-f]{64}, since/,
+      )
+      // Deployed again, at another slot, the same bytes are the same program.
+      deploy(bytes)
+      await until('the program is quoted again', async () => outcome(await ask()) === '200')
+      await site.priceAtTip()
+      proxy.asked.length = 0
+      expect((await ask()).body).to.include({ source: 'memory', expectedAmount: before.body.expectedAmount })
+      expect(proxy.asked.filter((method) => /Account/.test(method))).to.deep.equal([])
+    })
 
     it('says in words that the price has moved past the limit, and that this is slippage', async () => {
       const trade = async (wallet: number, fields: object) => {
@@ -114,14 +145,18 @@ const all = `connector=any on Solana${absent.length > 0 ? ` (left out: ${absent.
     const { client, proxy, solana } = site
     const price = (connector: string) =>
       client.post('/amm/price', { ...here, connector, base: 'BASE', quote: 'USDC', side: 'SELL', amount: '1' })
-    for (const connector of ['raydium', 'meteora']) await price(connector)
+    for (const connector of ['raydium', 'meteora', 'any']) await price(connector)
     await site.priceAtTip()
-    const asked = () => proxy.asked.filter((method) => method === 'getMultipleAccounts').length
-    proxy.asked.length = 0
+    const batches: (readonly string[])[] = []
+    await proxy.become(async (exchange) => {
+      if (exchange.methods.includes('getMultipleAccounts')) batches.push(exchange.methods)
+      await healthy(exchange)
+    })
     for (const connector of ['raydium', 'meteora', 'any']) expect((await price(connector)).body.source, connector).to.equal('memory')
-    expect(asked()).to.equal(0)
+    expect(batches).to.deep.equal([])
     solana.blocks(1)
     await site.priceAtTip()
-    expect(asked()).to.equal(1)
+    // The accounts of all pools, and since when programs have their bytes.
+    expect(batches).to.deep.equal([['getMultipleAccounts', 'getMultipleAccounts']])
   })
 })
