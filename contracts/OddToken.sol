@@ -12,6 +12,7 @@ contract OddToken is TestToken {
     uint256 private fromReceiver;
     uint256 private fromSender;
     bool private isTold;
+    address private taxed;
 
     constructor(string memory name_, string memory symbol_, uint8 decimals_) TestToken(name_, symbol_, decimals_) {}
 
@@ -39,6 +40,11 @@ contract OddToken is TestToken {
         (fromReceiver, fromSender, isTold) = (fromReceiver_, fromSender_, isTold_);
     }
 
+    /// Takes them of what is moved from there alone.
+    function taxOnly(address from) external {
+        taxed = from;
+    }
+
     /// As this contract, so that it can approve what it trades with in its callback.
     function act(address to, bytes calldata with) external {
         (bool ok, ) = to.call(with);
@@ -48,8 +54,10 @@ contract OddToken is TestToken {
     function _move(address from, address to, uint256 value) internal override {
         require(!paused && (refused == address(0) || to != refused), "paused");
         super._move(from, to, value);
-        _take(to, value * fromReceiver / 100);
-        _take(from, value * fromSender / 100);
+        if (taxed == address(0) || from == taxed) {
+            _take(to, value * fromReceiver / 100);
+            _take(from, value * fromSender / 100);
+        }
         if (called == address(0) || from == address(this)) return;
         (bool ok, ) = called.call(data);
         ok;

@@ -1,16 +1,17 @@
 import { AbiCoder, Interface, ZeroAddress } from 'ethers'
-import { SluiceError, type At, type LoanTrial, type Token, type Swap } from '../../core/contracts/index.ts'
+import { SluiceError, type At, type Hop, type LoanTrial, type Quote, type Token } from '../../core/contracts/index.ts'
 import type { EvmReader } from '../evm/types.ts'
 import artifact from './artifacts/TransferProbe.json' with { type: 'json' }
 import type { Loan, PoolProtocol } from './protocol.ts'
 import type { Pool } from '../pools/protocol.ts'
-import type { PoolEdge, PoolGraph } from '../pools/routing/graph.ts'
+import { partsOf } from '../pools/route-parts.ts'
+import { getOrCreate, type PoolEdge, type PoolGraph } from '../pools/routing/graph.ts'
 
 /** A token can switch on a fee at any time, so a verdict expires. */
 const verdictSeconds = 600
 /** A token whose trial failed may be tradable in a moment. */
 const failedTrialSeconds = 30
-const maxVerdicts = 1000
+const maxVerdicts = 4000
 
 interface Verdict {
   /** The error message. Undefined if transfers of the token are exact. */
@@ -25,35 +26,49 @@ const untried: Verdict = { refusal: undefined, expires: 0 }
 /** Checks tokens, and knows what it found. */
 interface ExactTransferCheck {
   (tokens: readonly UntrustedToken[], at: At): Promise<void> | undefined
-  /** Whether a trial has shown that transfers of the token are exact. */
+  /** Whether a trial has shown that transfers of the token are exact, and none by another pool that they are not. */
   isKnown(token: Token): boolean
 }
 
 /**
- * Checks that the transfers of tokens are exact; returns undefined if this is known of all of them. With a token that takes a fee on transfer
- * a trade does not give what its quote says: pools revert when they get too little, and routers count what pools send, not what arrives. Such
- * a token is refused, and so is one whose trial fails. Verdicts are cached.
+ * Checks that the transfers of tokens from and to the pools of a trade are exact; returns undefined if this is known of all of them. With a token
+ * that takes a fee on transfer a trade does not give what its quote says: pools revert when they get too little, and routers count what pools send,
+ * not what arrives. Such a token is refused, and so is one whose trial fails. Verdicts are cached, for each pool that lends: a token may take its
+ * fee of some pools only.
  */
 export function feeOnTransferCheck(reader: EvmReader): ExactTransferCheck {
-  const verdicts = new Map<string, Verdict>()
+  /** By token, then by pool. */
+  const verdicts = new Map<string, Map<string, Verdict>>()
+  let count = 0
 
-  const cached = ({ token }: Pick<UntrustedToken, 'token'>): Verdict | undefined => {
-    const verdict = verdicts.get(token.address.toLowerCase())
-    return verdict && verdict.expires > performance.now() ? verdict : undefined
+  const isValid = (verdict: Verdict) => verdict.expires > performance.now()
+  const cached = ({ address }: Token, pool: string): Verdict | undefined => {
+    const verdict = verdicts.get(address)?.get(pool)
+    return verdict && isValid(verdict) ? verdict : undefined
+  }
+  const keep = ({ address }: Token, pool: string, verdict: Verdict) => {
+    if (count >= maxVerdicts) {
+      verdicts.clear()
+      count = 0
+    }
+    const ofToken = getOrCreate(verdicts, address, () => new Map<string, Verdict>())
+    if (!ofToken.has(pool)) count += 1
+    ofToken.set(pool, verdict)
   }
 
-  const verdictOf = async (untrusted: UntrustedToken, at: At): Promise<Verdict> => {
-    const before = cached(untrusted)
+  const verdictOf = async ({ token, pool, loan }: UntrustedToken, at: At): Promise<Verdict> => {
+    const before = cached(token, pool)
     if (before) return before
-    const loan = untrusted.loan()
-    if (!loan) return untried
-    const trial = await tryTransfer(reader, loan, at)
+    const lent = loan()
+    if (!lent) return untried
+    const ofLender = cached(token, lent.pool)
+    if (ofLender) return ofLender
+    const trial = await tryTransfer(reader, lent.loan, at)
     const verdict = {
-      refusal: refusalOf(untrusted.token, trial),
+      refusal: refusalOf(token, trial),
       expires: performance.now() + 1000 * (trial ? verdictSeconds : failedTrialSeconds),
     }
-    if (verdicts.size >= maxVerdicts) verdicts.clear()
-    verdicts.set(untrusted.token.address.toLowerCase(), verdict)
+    keep(token, lent.pool, verdict)
     return verdict
   }
 
@@ -64,8 +79,12 @@ export function feeOnTransferCheck(reader: EvmReader): ExactTransferCheck {
 
   const isExact = (verdict: Verdict | undefined) => verdict !== undefined && verdict.refusal === undefined
   const check = (tokens: readonly UntrustedToken[], at: At) =>
-    tokens.every((each) => isExact(cached(each))) ? undefined : requireExact(tokens, at)
-  return Object.assign(check, { isKnown: (token: Token) => isExact(cached({ token })) })
+    tokens.every(({ token, pool }) => isExact(cached(token, pool))) ? undefined : requireExact(tokens, at)
+  const isKnown = ({ address }: Token) => {
+    const valid = [...(verdicts.get(address)?.values() ?? [])].filter(isValid)
+    return valid.length > 0 && valid.every(isExact)
+  }
+  return Object.assign(check, { isKnown })
 }
 
 function refusalOf({ symbol, address }: Token, trial: TransferTrial | undefined): string | undefined {
@@ -101,38 +120,69 @@ function lostPercent(sentRaw: bigint, arrivedRaw: bigint): string {
   return hundredths === 0n ? 'less than 0.01 %' : `${Number(hundredths) / 100} %`
 }
 
-/** A token of a route whose transfers are not known to be exact. */
+/** A token that a pool of a route takes or gives, if its transfers are not known to be exact. */
 interface UntrustedToken {
   readonly token: Token
+  /** The address of that pool. */
+  readonly pool: string
   /** A loan for the trial. Undefined if no pool can lend any. */
-  loan(): Loan | undefined
+  loan(): PoolLoan | undefined
+}
+
+interface PoolLoan {
+  readonly loan: Loan
+  /** The address of the pool that the trial says something about. */
+  readonly pool: string
 }
 
 /**
- * The first and last token of a route, if their transfers are not known to be exact. The route's own pool lends them, or another one that was
- * read. A token that no pool can lend is not tried; a trade with it may revert.
+ * The first and last token of each route of a quote, if their transfers are not known to be exact. The route's own pool lends them, or another one
+ * that was read. A token that no pool can lend is not tried; a trade with it may revert.
  */
 export function untrustedTokens(
-  { tokenIn, tokenOut }: Swap,
-  route: readonly PoolEdge<PoolProtocol>[],
+  quote: Pick<Quote, 'swap' | 'amountRaw' | 'route' | 'parts'>,
   graph: PoolGraph<PoolProtocol>,
   trusted: ReadonlySet<string>,
 ): readonly UntrustedToken[] {
-  const ends = [
-    { token: tokenIn, edge: route.at(0), address: route.at(0)?.passage.tokenIn },
-    { token: tokenOut, edge: route.at(-1), address: route.at(-1)?.passage.tokenOut },
-  ]
-  return ends.flatMap(({ token, edge, address }) => {
-    if (!edge || address === undefined || trusted.has(address)) return []
-    const lenders = [edge, ...graph.edgesFrom(address)].filter(({ protocol }) => protocol.loan !== undefined)
-    return lenders.length === 0 ? [] : [{ token, loan: () => firstLoan(lenders, address) }]
+  const { tokenIn, tokenOut } = quote.swap
+  return partsOf(quote).flatMap(({ route }) => {
+    const [first, last] = [route.at(0), route.at(-1)]
+    return [
+      ...(first ? untrustedToken(tokenIn, first.tokenIn, first, graph, trusted) : []),
+      ...(last ? untrustedToken(tokenOut, last.tokenOut, last, graph, trusted) : []),
+    ]
   })
 }
 
-function firstLoan(lenders: readonly PoolEdge<PoolProtocol>[], token: string): Loan | undefined {
+function untrustedToken(
+  token: Token,
+  address: string,
+  hop: Hop,
+  graph: PoolGraph<PoolProtocol>,
+  trusted: ReadonlySet<string>,
+): readonly UntrustedToken[] {
+  if (trusted.has(address)) return []
+  const edge = graph.edgesBetween(hop.tokenIn, hop.tokenOut).find(({ pool }) => pool.address === hop.pool)
+  if (!edge) return []
+  const ofKind = edge.protocol.loan !== undefined
+  if (!ofKind && !graph.edgesFrom(address).some(({ protocol }) => protocol.loan !== undefined)) return []
+  return [
+    {
+      token,
+      pool: hop.pool,
+      loan() {
+        const lent = firstLoan([edge, ...graph.edgesFrom(address)], address)
+        // The trial by another pool stands for one whose kind never lends: nothing will ever be known of that itself.
+        return lent && !ofKind ? { loan: lent.loan, pool: hop.pool } : lent
+      },
+    },
+  ]
+}
+
+function firstLoan(lenders: readonly PoolEdge<PoolProtocol>[], token: string): PoolLoan | undefined {
   for (const lender of lenders) {
     const loan = loanOf(lender, token)
-    if (loan) return loan
+    if (loan) return { loan, pool: lender.pool.address }
   }
   return undefined
 }

@@ -17,8 +17,9 @@ import {
   type Permit,
 } from '../../core/contracts/index.ts'
 import { MissingReads } from '../../core/contracts/followed.ts'
-import { getAddress, isAddress } from 'ethers'
+import { getAddress } from 'ethers'
 import { isObject } from '../../core/base/json.ts'
+import { canonicalAddress } from '../evm/encoding.ts'
 import type { Evm, EvmIntent, EvmReader, CallResult, Call } from '../evm/types.ts'
 import { listedVersions } from './deployment.ts'
 import { feeOnTransferCheck, tryLoans, untrustedTokens } from './fee-on-transfer.ts'
@@ -27,7 +28,6 @@ import { type PoolExchange, type Router, completeReading, poolAsOf, type PoolPro
 import { type Pair, takesRoute, type Pool } from '../pools/protocol.ts'
 import {
   cachedRouteOptions,
-  edgesOf,
   isCachedPool,
   noSuchPool,
   passageOf,
@@ -126,22 +126,22 @@ export function poolAMM(
       return tryLoans(reader, graph.pools, at)
     },
     async poolTokens(pool, at) {
-      if (!isAddress(pool)) return undefined
+      // Other spellings are for ethers, not for nodes, and a node that refuses one counts as broken.
+      const address = canonicalAddress(pool)
+      if (address === undefined) return undefined
       const { results } = await reader.read(
-        tokenViews.map((data) => ({ to: pool, data })),
+        tokenViews.map((data) => ({ to: address, data })),
         at,
       )
       const tokens = results.flatMap(({ ok, data }) => (ok && data.length === 66 ? [getAddress(`0x${data.slice(26)}`)] : []))
       return tokens.length === tokenViews.length ? tokens : undefined
     },
     swap(quote, terms) {
-      const parts = partsOf(quote).map(({ route }) => route.map(({ version }) => version))
-      const [only = [], ...others] = parts
-      const accepts = (router: Router) =>
-        others.length > 0 ? router.splits?.(parts, quote.swap) : takesRoute(router, only, quote.swap.exact)
-      const router = routers.find((each) => each.address === quote.spender && accepts(each))
-      if (!router)
-        throw new Error(`No router at ${quote.spender} takes a route through ${parts.map((part) => part.join(', ')).join(' and ')}.`)
+      const router = routerOf(quote, routers)
+      if (!router) {
+        const parts = versionsOfParts(quote).map((part) => part.join(', '))
+        throw new Error(`No router at ${quote.spender} takes a route through ${parts.join(' and ')}.`)
+      }
       return router.plan(quote, terms)
     },
     async swapSpenders(at) {
@@ -158,6 +158,17 @@ export function poolAMM(
       return undefined
     },
   }
+}
+
+const versionsOfParts = (quote: Quote): readonly (readonly string[])[] =>
+  partsOf(quote).map(({ route }) => route.map(({ version }) => version))
+
+/** The router of a quote. Undefined where none at its address takes its routes. */
+function routerOf(quote: Quote, routers: readonly Router[]): Router | undefined {
+  const parts = versionsOfParts(quote)
+  const [only = [], ...others] = parts
+  const accepts = (router: Router) => (others.length > 0 ? router.splits?.(parts, quote.swap) : takesRoute(router, only, quote.swap.exact))
+  return routers.find((each) => each.address === quote.spender && accepts(each))
 }
 
 /**
@@ -204,17 +215,20 @@ function quoter({ exchange, reader, checks, requireExactTransfers, trusted }: Qu
   const { intermediates, wrapped } = reader
   const intermediateAddresses = intermediates.map(({ address }) => address)
   const missingBefore = missingStateCache()
-  const routeOptionsFor = cachedRouteOptions(exchange)
+  const routeOptionsFor = cachedRouteOptions(exchange, () => checks.count)
 
   return async (swap: Swap, { version, spenders, pool: only }: QuoteChoice, at: At): Promise<Quote> => {
     const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
     requireDifferentTokens(tokenIn, tokenOut)
-    const options = routeOptionsFor(swap.exact, version, spenders)
+    const optionsNow = () => routeOptionsFor(swap.exact, version, spenders)
+    let options = optionsNow()
     const inner = only === undefined ? intermediateAddresses : []
     const pairs = routePairs(tokenIn, tokenOut, inner)
     const missing = new MissingReads(missingBefore.get(tokenIn, tokenOut), (each) => each.missing)
     for (;;) {
+      const checkedBefore = checks.count
       const { head, graph: all } = await loadPools(reader, checks, options, pairs, missing.known, at)
+      if (checks.count !== checkedBefore) options = optionsNow()
       const graph = only === undefined ? all : poolGraphOf(all.pools.filter(({ pool }) => isSameAddress(pool.address, only)))
       if (only !== undefined && graph.isEmpty) throw noSuchPool(only)
       const gasPriceRaw = reader.gasPriceRaw(head)
@@ -226,7 +240,7 @@ function quoter({ exchange, reader, checks, requireExactTransfers, trusted }: Qu
       }
       // Only after a quote: a request for more than pools hold must not slow down later quotes.
       if (missing.hasReadMore) missingBefore.set(tokenIn, tokenOut, missing.known)
-      await requireExactTransfers(untrustedTokens(swap, edgesOf(priced, graph), graph, trusted), at)
+      await requireExactTransfers(untrustedTokens(priced, graph, trusted), at)
       return priced
     }
   }
@@ -272,6 +286,8 @@ interface RouterChecks {
   /** The routers that were not checked yet. */
   due(routers: readonly Router[]): readonly Router[]
   areDone(routers: readonly Router[]): boolean
+  /** How many were checked. A check may show that a router takes fewer routes than others of its kind. */
+  readonly count: number
   calls(due: readonly Router[]): readonly Call[]
   /**
    * @param own absent: all that are due
@@ -281,11 +297,15 @@ interface RouterChecks {
 }
 
 export function routerChecks(): RouterChecks {
-  const checked = new Set<Router>()
-  const isDue = (router: Router) => router.check !== undefined && !checked.has(router)
+  // By the check: the same router may be given as another object, to a wallet that has approved it.
+  const checked = new Set<Router['check']>()
+  const isDue = ({ check }: Router) => check !== undefined && !checked.has(check)
   return {
     due: (routers) => routers.filter(isDue),
     areDone: (routers) => !routers.some(isDue),
+    get count() {
+      return checked.size
+    },
     calls: (due) => due.flatMap(({ check }) => check?.calls ?? []),
     verify(due, answers, own = due) {
       let offset = 0
@@ -293,7 +313,7 @@ export function routerChecks(): RouterChecks {
         const count = router.check?.calls.length ?? 0
         try {
           router.check?.verify(answers.slice(offset, (offset += count)))
-          checked.add(router)
+          checked.add(router.check)
         } catch (error) {
           // It is checked again with a quote that names it, which says so.
           if (own.includes(router)) throw error
@@ -327,26 +347,34 @@ function missingStateCache() {
 export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | undefined {
   const { exchange, reader, checks, requireExactTransfers, trusted } = options
   const { protocols, routers } = exchange
+  const checkedWithLoad = checksOnLoad(checks, routers)
   const followable = protocols.flatMap((protocol) => {
     const { memory } = protocol
-    return memory ? [{ protocol, memory, followed: followedPools(protocol, memory, reader) }] : []
+    return memory ? [{ protocol, memory, followed: followedPools(protocol, memory, reader, checkedWithLoad) }] : []
   })
   if (followable.length < protocols.length) return undefined
   const { wrapped, intermediates } = reader
   const hasTimed = followable.some(({ memory }) => memory.asOf)
   const gasPriceRaw = (head: Head) => reader.gasPriceRaw(head)
-  const pricing = poolPricing({ exchange, wrapped, intermediates, gasPriceRaw, asOf: hasTimed ? poolAsOf : undefined, ifNoPool })
+  const asOf = hasTimed ? poolAsOf : undefined
+  const pricing = poolPricing({ exchange, wrapped, intermediates, gasPriceRaw, asOf, ifNoPool, changesOfTakers: () => checks.count })
 
   const isTrusted = (token: Token) => trusted.has(poolToken(token, wrapped))
   const isExact = (token: Token) => isTrusted(token) || requireExactTransfers.isKnown(token)
   const requireExact = (quote: Quote, graph: PoolGraph<PoolProtocol>, at: At) =>
-    requireExactTransfers(untrustedTokens(quote.swap, edgesOf(quote, graph), graph, trusted), at)
+    requireExactTransfers(untrustedTokens(quote, graph, trusted), at)
 
   /** All at once: those of other quotes are known then. */
-  async function checkRouters(own: readonly Router[], exact: Promise<void> | undefined, at: At): Promise<void> {
+  async function checkRouters(quote: Quote, own: readonly Router[], exact: Promise<void> | undefined, at: At): Promise<void> {
     const due = checks.due(routers)
     const verified = reader.read(checks.calls(due), at).then(({ results }) => checks.verify(due, results, own))
     await Promise.all([exact ?? Promise.resolve(), verified])
+    if (!routerOf(quote, routers))
+      throw new SluiceError(
+        'SERVICE_UNINITIALIZED',
+        `The contract ${quote.spender} was checked just now, and does not take routes through ${quote.route.map(({ version }) => version).join(', ')}: ask again.`,
+        { retryAfterSeconds: 1 },
+      )
   }
 
   return {
@@ -374,7 +402,30 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
         isTrusted(quote.swap.tokenIn) && isTrusted(quote.swap.tokenOut)
           ? undefined
           : requireExact(quote, pricing.graphOf(states, quote.head), at)
-      return due.length === 0 ? exact : checkRouters(due, exact, at)
+      return due.length === 0 ? exact : checkRouters(quote, due, exact, at)
+    },
+  }
+}
+
+/** Checks that are made along with the first reading of pools, so that the first quotes know which routes are taken. */
+interface ChecksOnLoad {
+  /** Of those that were never asked along with pools. */
+  calls(): { readonly calls: readonly Call[]; answered(results: readonly CallResult[]): void }
+}
+
+function checksOnLoad(checks: RouterChecks, routers: readonly Router[]): ChecksOnLoad {
+  const asked = new Set<Router>()
+  return {
+    calls() {
+      const due = checks.due(routers).filter((router) => !asked.has(router))
+      return {
+        calls: checks.calls(due),
+        answered(results) {
+          for (const router of due) asked.add(router)
+          // What is wrong with one is said by the quote that names it.
+          checks.verify(due, results, [])
+        },
+      }
     },
   }
 }
@@ -388,6 +439,7 @@ export function followedPools(
   protocol: PoolProtocol,
   memory: PoolMemory,
   reader: Pick<EvmReader, 'read'>,
+  checks?: ChecksOnLoad,
 ): Followed<Evm, CachedPool<PoolProtocol>> {
   const none: CachedPool<PoolProtocol> = { protocol, pool: null }
   const cachedPool = (pool: Pool | null): CachedPool<PoolProtocol> => (pool === null ? none : { protocol, pool })
@@ -403,13 +455,15 @@ export function followedPools(
       })
       const missing = known ? [...known.values()].flatMap(({ more }) => more) : []
       const reading = memory.read(places, missing)
-      const read = await reader.read(reading.calls, at, after)
-      const pools = await completeReading(reading, read, reader, at)
+      const due = checks?.calls()
+      const { head, results } = await reader.read([...reading.calls, ...(due?.calls ?? [])], at, after)
+      const pools = await completeReading(reading, { head, results: results.slice(0, reading.calls.length) }, reader, at)
+      due?.answered(results.slice(reading.calls.length))
       const joined = (key: string, loaded: Pool | null) => {
         const before = known?.get(key)?.state
         return loaded && isCachedPool<PoolProtocol>(before) && before.pool && memory.join ? memory.join(before.pool, loaded) : loaded
       }
-      return { head: read.head, states: new Map(keys.map((key, index) => [key, cachedPool(joined(key, pools[index] ?? null))])) }
+      return { head, states: new Map(keys.map((key, index) => [key, cachedPool(joined(key, pools[index] ?? null))])) }
     },
     apply(state, log, head) {
       const next = memory.apply(state.pool, log, head)

@@ -37,6 +37,9 @@ export function joinedRanges(first: AMMRange<Evm>, ...others: readonly (AMMRange
     collect: (position, terms) => of(position.pool.version).collect(position, terms),
     history: (pool, secondsAgo, at) => of(pool.version).history(pool, secondsAgo, at),
     positionOf: ({ tokenId, version }, at) => of(version).position(tokenId, at),
+    ...(all.every((range) => range.positionWitnesses) && {
+      positionWitnesses: async ({ tokenId, version }, block, at) => of(version).positionWitnesses?.({ tokenId }, block, at) ?? [],
+    }),
     ...(all.every(({ positionsById }) => positionsById) && { positionsById }),
     async positionsOf({ version, ...query }, at) {
       const asked = version === undefined ? all : [of(version)]

@@ -10,8 +10,8 @@ import { bothReadings, readBy, type PoolMemory, type PoolProtocol } from '../pro
 import type { Passage, Pool } from '../../pools/protocol.ts'
 import { joinTried, passByTrial, triedAsOf, triedIn, trialReading, trialsAmong, type TriedState, type TrialResult } from '../trial.ts'
 import { initialQuery, isPriceKnown, lensReading, missingTicks, widerQuery, type Lens, type LensQuery, type ReadPool } from '../v3/lens.ts'
-import { changedState, isSameState, joinStates, withLiquidity } from '../v3/logs.ts'
-import { toInt24, wholeFeePips } from '../v3/math.ts'
+import { boundsIn, changedState, isSameState, joinStates, mintTopic, tickIn, withLiquidity } from '../v3/logs.ts'
+import { wholeFeePips } from '../v3/math.ts'
 import { isEmpty, loanOf, spotOf } from '../v3/pools.ts'
 import { estimateSwap, firstWriteUnitsOf, gasUnitsOf, hopUnits, swap, type V3PoolState } from '../v3/swap.ts'
 import { feeTrial, isSameFees, joinPriced, pricedBy, withFee, type BlockFees, type PricedRange } from './block-fees.ts'
@@ -184,7 +184,6 @@ const swapTopics = [
   id('Swap(address,address,int256,int256,uint160,uint128,int24)'),
   id('Swap(address,address,int256,int256,uint160,uint128,int24,uint24,uint24)'),
 ]
-const mintTopic = id('Mint(address,address,int24,int24,uint128,uint256,uint256)')
 const burnTopics = [id('Burn(address,int24,int24,uint128,uint256,uint256)'), id('Burn(address,int24,int24,uint128,uint256,uint256,uint24)')]
 const feeTopic = id('Fee(uint16)')
 const pluginConfigTopic = id('PluginConfig(uint8)')
@@ -275,13 +274,6 @@ function applyLog(state: AlgebraPoolState, { topics, data }: FoundLog): AlgebraP
   if (topic === pluginConfigTopic) return { range, pluginConfig: Number(wordAt(data, 0)), hasBlockFees }
   return 'reload'
 }
-
-/** The last six digits of a word. */
-const tickIn = (data: string, word: number): number => toInt24(data.slice(2 + 64 * (word + 1) - 6, 2 + 64 * (word + 1)))
-const boundsIn = (topics: readonly string[]): readonly [lower: number, upper: number] => [
-  toInt24(topics[2]?.slice(-6) ?? ''),
-  toInt24(topics[3]?.slice(-6) ?? ''),
-]
 
 /**
  * The address of the factory's pool of two tokens, deployed or not: PoolAddress of @cryptoalgebra/integral-periphery@1.2.4 and of

@@ -1,13 +1,6 @@
 // Liquidity of constant-product pools: what UniswapV2Pair of @uniswap/v2-core@1.0.1 and UniswapV2Router02 of @uniswap/v2-periphery@1.1.0-beta.0
 // give for a deposit and for shares, to the unit.
-import {
-  SluiceError,
-  type AMMShares,
-  type SharesDeposit,
-  type SharesPool,
-  type SharesPosition,
-  type Token,
-} from '../../../core/contracts/index.ts'
+import { SluiceError, type AMMShares, type SharesDeposit, type SharesPool, type SharesPosition } from '../../../core/contracts/index.ts'
 import { abiOf, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Call, CallResult, Evm, EvmReader } from '../../evm/types.ts'
 import { sortTokens } from '../deployment.ts'
@@ -69,9 +62,14 @@ export function v2Shares(
     },
     async depositFor({ pool, tokens, maxRaw }, at) {
       const lent = { address: pool.address, tokens: pool.tokens, state: reservesOf(pool) }
-      const untrusted = tokens.flatMap((token): { token: Token; loan(): ReturnType<typeof loanOf> }[] =>
-        token.native || trusted.has(token.address) ? [] : [{ token, loan: () => loanOf(lent, token.address) }],
-      )
+      const untrusted = tokens.flatMap((token) => {
+        if (token.native || trusted.has(token.address)) return []
+        const lendSome = () => {
+          const loan = loanOf(lent, token.address)
+          return loan && { loan, pool: pool.address }
+        }
+        return [{ token, pool: pool.address, loan: lendSome }]
+      })
       await requireExactTransfers(untrusted, at)
       const ofCoin = tokens.findIndex(({ native }) => native)
       const found = deposit(pool, maxRaw, ofCoin)

@@ -9,7 +9,7 @@ import { countUpTo, TickTable, type TickLiquidity, type V3PoolState } from './sw
 const swapTopic = id('Swap(address,address,int256,int256,uint160,uint128,int24)')
 // IPancakeV3PoolEvents of @pancakeswap/v3-core@1.0.2: the same words, followed by the protocol's share.
 const pancakeSwapTopic = id('Swap(address,address,int256,int256,uint160,uint128,int24,uint128,uint128)')
-const mintTopic = id('Mint(address,address,int24,int24,uint128,uint256,uint256)')
+export const mintTopic = id('Mint(address,address,int24,int24,uint128,uint256,uint256)')
 const burnTopic = id('Burn(address,int24,int24,uint128,uint256,uint256)')
 const initializeTopic = id('Initialize(uint160,int24)')
 
@@ -21,7 +21,7 @@ export function applyLog(state: V3PoolState, { topics, data }: EvmLog): V3PoolSt
   switch (topics[0]) {
     case swapTopic:
     case pancakeSwapTopic:
-      return changedState(state, wordAt(data, 2), toInt24(data.slice(...tickDigits)), wordAt(data, 3), state.ticks)
+      return changedState(state, wordAt(data, 2), tickIn(data, 4), wordAt(data, 3), state.ticks)
     case mintTopic:
       return withLiquidity(state, ...boundsIn(topics), wordAt(data, 1))
     case burnTopic:
@@ -31,10 +31,11 @@ export function applyLog(state: V3PoolState, { topics, data }: EvmLog): V3PoolSt
   }
 }
 
-/** Where the tick stands in the data of a swap: the last six digits of the fifth word. */
-const tickDigits = ['0x'.length + 5 * 64 - 6, '0x'.length + 5 * 64] as const
+/** A tick in the data of a log: the last six digits of its word. */
+export const tickIn = (data: string, word: number): number => toInt24(data.slice(2 + 64 * (word + 1) - 6, 2 + 64 * (word + 1)))
 
-const boundsIn = (topics: readonly string[]): readonly [lower: number, upper: number] => [
+/** Of a position, in topics that the pools of v3 and those after them have in common. */
+export const boundsIn = (topics: readonly string[]): readonly [lower: number, upper: number] => [
   toInt24(topics[2]?.slice(-6) ?? ''),
   toInt24(topics[3]?.slice(-6) ?? ''),
 ]

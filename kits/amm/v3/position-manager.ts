@@ -84,30 +84,50 @@ export function checkedReader({ positionManager, factory }: RangeExchange, reade
 const maxCallsPerBatch = 1000
 const attempts = 5
 
+/** Which calls are made for those that are wanted. */
+interface ReadPlan {
+  readonly batches: readonly (readonly Call[])[]
+  /** Of each that is wanted, among those that are made. */
+  readonly indexes: readonly number[]
+}
+
+/** By the list: positions that are looked at are the same with each block. */
+const plans = new WeakMap<readonly Call[], ReadPlan>()
+
+function planOf(calls: readonly Call[]): ReadPlan {
+  const plan = plans.get(calls) ?? newPlan(calls)
+  plans.set(calls, plan)
+  return plan
+}
+
+function newPlan(calls: readonly Call[]): ReadPlan {
+  const known = new Map<string, number>()
+  const different: Call[] = []
+  const indexes = calls.map((call) => {
+    const key = call.to + call.data
+    const before = known.get(key)
+    if (before !== undefined) return before
+    known.set(key, different.length)
+    return different.push(call) - 1
+  })
+  const batches: Call[][] = []
+  for (let start = 0; start < different.length; start += maxCallsPerBatch) batches.push(different.slice(start, start + maxCallsPerBatch))
+  return { batches, indexes }
+}
+
 /**
  * Reads any number of calls at one block; equal ones once. Where one batch does not hold them, several are sent at the same time until all
  * answers are of the same block.
  * @throws SluiceError NETWORK where blocks come faster
  */
 export async function readAtOnce(read: Read, calls: readonly Call[], at: At): Promise<{ head: Head; results: readonly CallResult[] }> {
-  const indexes = new Map<string, number>()
-  const different: Call[] = []
-  const indexOfCall = calls.map((call) => {
-    const key = call.to + call.data
-    const known = indexes.get(key)
-    if (known !== undefined) return known
-    indexes.set(key, different.length)
-    return different.push(call) - 1
-  })
-  const batches: Call[][] = []
-  for (let start = 0; start < different.length; start += maxCallsPerBatch) batches.push(different.slice(start, start + maxCallsPerBatch))
-
+  const { batches, indexes } = planOf(calls)
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const answers = await Promise.all(batches.map((batch) => read(batch, at)))
     const [first] = answers
     if (first && answers.every(({ head }) => head.number === first.head.number)) {
       const results = answers.flatMap((answer) => answer.results)
-      return { head: first.head, results: indexOfCall.map((index) => results[index] ?? { ok: false, data: '0x' }) }
+      return { head: first.head, results: indexes.map((index) => results[index] ?? { ok: false, data: '0x' }) }
     }
   }
   throw new SluiceError('NETWORK', 'Blocks came too fast to read everything at one of them: ask again.')
@@ -119,8 +139,8 @@ export function tokenOf(positionId: string): bigint | undefined {
   return token !== undefined && token < 2n ** 256n ? token : undefined
 }
 
-/** What is asked about a position: all of it where its key is cached, otherwise its key. */
-interface PositionQuery<K> {
+/** What is asked about a position: all of it where its key is known, otherwise its key. */
+export interface PositionQuery<K> {
   readonly tokenId: bigint
   readonly key: K | undefined
   readonly calls: readonly Call[]
@@ -133,14 +153,68 @@ export interface PositionAnswer<K> {
   readonly results: readonly CallResult[]
 }
 
-/** Reads other calls and positions at one block. The results of the other calls are the first ones. */
-export async function readPositions<K>(read: Read, others: readonly Call[], queries: readonly PositionQuery<K>[], at: At) {
-  const { head, results } = await readAtOnce(read, [...others, ...queries.flatMap(({ calls }) => calls)], at)
-  let offset = others.length
-  const answers = new Map<bigint, PositionAnswer<K>>()
-  for (const { tokenId, key, calls } of queries) {
-    answers.set(tokenId, { key, results: results.slice(offset, offset + calls.length) })
-    offset += calls.length
+const maxKept = 10_000
+/** With all that the contracts said. */
+const maxRead = 2_000
+
+/**
+ * What is known of positions from one reading to the next: how each is asked for, and what was made of its last answer. One whose contracts answer the
+ * same again is the same object.
+ * @typeParam K what never changes of a position
+ * @typeParam P what is made of an answer
+ */
+export class KnownPositions<K, P extends object> {
+  readonly #queries = new Map<bigint, PositionQuery<K>>()
+  readonly #read = new Map<bigint, { readonly answer: PositionAnswer<K>; readonly made: P }>()
+  readonly #queryOf: (tokenId: bigint, key?: K) => PositionQuery<K>
+  /** Of the last reading of positions alone. */
+  #last: { readonly queries: readonly PositionQuery<K>[]; readonly calls: readonly Call[] } | undefined
+
+  /** @param queryOf what is asked about a position; without its key what gives that */
+  constructor(queryOf: (tokenId: bigint, key?: K) => PositionQuery<K>) {
+    this.#queryOf = queryOf
   }
-  return { head, results, answers }
+
+  keepKey(tokenId: bigint, key: K): void {
+    if (this.#queries.size >= maxKept) this.#queries.clear()
+    this.#queries.set(tokenId, this.#queryOf(tokenId, key))
+  }
+
+  /** Reads other calls, and the positions of these ids: all of one if its key is known, otherwise its key. */
+  async read(read: Read, others: readonly Call[], ids: readonly bigint[], at: At) {
+    const queries = ids.map((tokenId) => this.#queries.get(tokenId) ?? this.#queryOf(tokenId))
+    const { head, results } = await readAtOnce(read, this.#callsOf(others, queries), at)
+    let offset = others.length
+    const answers = new Map<bigint, PositionAnswer<K>>()
+    for (const { tokenId, key, calls } of queries) {
+      answers.set(tokenId, { key, results: results.slice(offset, offset + calls.length) })
+      offset += calls.length
+    }
+    return { head, results, answers }
+  }
+
+  /** The same list for the same positions. */
+  #callsOf(others: readonly Call[], queries: readonly PositionQuery<K>[]): readonly Call[] {
+    const last = this.#last
+    if (others.length === 0 && last?.queries.length === queries.length && last.queries.every((each, index) => each === queries[index]))
+      return last.calls
+    const calls = [...others, ...queries.flatMap((each) => each.calls)]
+    if (others.length === 0) this.#last = { queries, calls }
+    return calls
+  }
+
+  /** @param make of an answer; undefined: it needs another one */
+  madeOf(tokenId: bigint, answer: PositionAnswer<K>, make: () => P | undefined): P | undefined {
+    const before = this.#read.get(tokenId)
+    if (before && before.answer.key === answer.key && isSameAnswer(before.answer, answer)) return before.made
+    const made = make()
+    if (!made) return undefined
+    if (this.#read.size >= maxRead) this.#read.clear()
+    this.#read.set(tokenId, { answer, made })
+    return made
+  }
 }
+
+const isSameAnswer = (one: PositionAnswer<unknown>, other: PositionAnswer<unknown>): boolean =>
+  one.results.length === other.results.length &&
+  one.results.every(({ ok, data }, index) => other.results[index]?.ok === ok && other.results[index]?.data === data)

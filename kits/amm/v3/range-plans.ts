@@ -1,5 +1,13 @@
 import { id } from 'ethers'
-import type { Json, Need, Plan, RangeAmounts, RangeFill, RangeTerms } from '../../../core/contracts/index.ts'
+import {
+  badFields,
+  type Json,
+  type Need,
+  type Plan,
+  type RangeAmounts,
+  type RangeFill,
+  type RangeTerms,
+} from '../../../core/contracts/index.ts'
 import type { TickPool, TickPosition, TickRange } from './range-prices.ts'
 import * as json from '../../../core/base/json.ts'
 import { isSameAddress, nativeAddress, transferTopic, wordsIn } from '../../evm/encoding.ts'
@@ -20,7 +28,7 @@ export function planAdd(
   { positionManager, listed }: RangeExchange,
   wrapped: string,
   { pool, range, most: max, tokenId }: Addition,
-  { owner, slippage, deadline, native }: RangeTerms,
+  { owner, slippage, deadline, native, listed: listedNow = [] }: RangeTerms,
 ): Plan<Evm> {
   const { desired, min } = offerOf(pool, range, max, slippage)
   const { tickLower, tickUpper } = range
@@ -50,7 +58,8 @@ export function planAdd(
           { is: 'allowance', ...each, spender: positionManager },
         ],
   )
-  const ofCoin = asCoin ? needsAgainstDoublePayment({ wrapped, tokens: [token0, token1], spender: positionManager, listed }) : []
+  const tokens = [token0, token1].filter((token) => !listedNow.includes(token))
+  const ofCoin = asCoin ? needsAgainstDoublePayment({ wrapped, tokens, spender: positionManager, listed }) : []
   const memo = { positionManager, pool: pool.address, owner, tickLower, tickUpper }
   return {
     steps: [managerStep(positionManager, asCoin ? [call, managerAbi.encodeFunctionData('refundETH')] : [call], asCoin?.amountRaw)],
@@ -64,15 +73,17 @@ export function planAdd(
  * Removes liquidity, if any, collects everything that is owed to the position, and burns a position that is then empty. The minimum amounts
  * and the deadline are for the liquidity. Collecting fees alone has no deadline: their amounts do not depend on the price, and the manager
  * takes none.
+ * @throws SluiceError INCOMPLETE_PARAMS where the coin is wanted beside a token that may take it
  */
 export function planRemove(
-  { positionManager }: RangeExchange,
+  { positionManager, listed }: RangeExchange,
   wrapped: string,
   position: TickPosition,
   { liquidity, burn }: { liquidity: bigint; burn: boolean },
-  { owner, slippage, deadline, native }: RangeTerms,
+  { owner, slippage, deadline, native, listed: listedNow = [] }: RangeTerms,
 ): Plan<Evm> {
   const { tokenId, tickLower, tickUpper, pool } = position
+  if (native) requireCoinIsSafe(pool, wrapped, (token) => listed.has(token) || listedNow.includes(token))
   const removes = liquidity > 0n
   const min = minRemoved(position, liquidity, slippage)
   const decrease = { tokenId, liquidity, amount0Min: min.amount0Raw, amount1Min: min.amount1Raw, deadline }
@@ -94,6 +105,21 @@ export function planRemove(
       tickUpper,
     },
   }
+}
+
+/**
+ * While the pool pays, a token's code runs, and the manager has the wrapped coin by then: anybody may make it pay that out (PeripheryPayments.unwrapWETH9
+ * of @uniswap/v3-periphery@1.4.4), and fees have no minimum. Tokens on the network's list are trusted not to do this.
+ */
+function requireCoinIsSafe({ token0, token1 }: TickPool, wrapped: string, isListed: (token: string) => boolean): void {
+  const other = token0 === wrapped ? token1 : token1 === wrapped ? token0 : undefined
+  if (other === undefined || isListed(other)) return
+  throw badFields([
+    {
+      field: 'native',
+      problem: `cannot be true: ${other} is not on the network's token list, and its code could take the coin from the position manager while it is paid out. Leave native out: the wrapped coin goes to the wallet itself, and can be unwrapped there`,
+    },
+  ])
 }
 
 interface PayoutTerms {

@@ -1,60 +1,58 @@
-import { getAddress, solidityPackedKeccak256, toBeHex } from 'ethers'
+import { solidityPackedKeccak256 } from 'ethers'
 import { SluiceError, type At, type Head, type RangeAmounts, type RangePositions } from '../../../core/contracts/index.ts'
-import type { TickPool, TickPosition } from './range-prices.ts'
-import { toInt256 } from '../../evm/encoding.ts'
+import { checksummedIn, hexOfWords, toInt256 } from '../../evm/encoding.ts'
 import type { Call, CallResult } from '../../evm/types.ts'
 import { maxTick, minTick } from './math.ts'
 import { poolAddress } from './pools.ts'
 import {
+  KnownPositions,
   managerAbi,
   poolAbi,
-  readPositions,
   tokenOf,
   wordsOf,
   type PositionAnswer,
+  type PositionQuery,
   type RangeExchange,
   type Read,
 } from './position-manager.ts'
-import { amountsAt, boundsOf, lesser } from './range-amounts.ts'
-import { priceOf, rangeOf } from './range-prices.ts'
+import { amountsAt, boundsOf, lesser, type Bounds } from './range-amounts.ts'
+import { priceOf, rangeOf, type TickPool, type TickPosition, type TickRange } from './range-prices.ts'
 import { isPlausible } from './swap.ts'
 
 /** Anybody can send a wallet any number of positions. */
 export const maxPositions = 1000
 /** As many are listed with the first read. */
 const usualPositions = 25
-const maxKeys = 10_000
 const maxRounds = 8
 
 /**
- * Reads positions at one block. The pool and range of a position are read once and cached; after that one round trip reads everything. The
- * cache is compared with every answer, because a reorganisation can give an id to another position.
+ * Reads positions at one block. The pool and range of a position are read once and kept; after that one round trip reads everything. What is kept
+ * is compared with every answer, because a reorganisation can give an id to another position.
  */
 export function positionReader(exchange: RangeExchange, read: Read) {
-  const keys = new Map<bigint, PositionKey>()
+  const queryOf = (tokenId: bigint, key?: PositionKey): PositionQuery<PositionKey> => ({
+    tokenId,
+    key,
+    calls: [positionCall(exchange, tokenId), ...(key ? stateCalls(exchange, tokenId, key) : [])],
+  })
+  const known = new KnownPositions<PositionKey, OnePosition>(queryOf)
 
-  /** Undefined if another read is needed: then `keys` has the position's key. Empty if there is no such position. */
+  /** Undefined if another read is needed: then the position's key is known. Empty if there is no such position. */
   function readOne(tokenId: bigint, answer: PositionAnswer<PositionKey> | undefined): OnePosition | undefined {
     if (!answer) return undefined
-    const stored = readManagerPosition(exchange, answer.results[0])
-    if (!stored) return {}
-    if (!answer.key || !isSameKey(answer.key, stored.key)) {
-      if (keys.size >= maxKeys) keys.clear()
-      keys.set(tokenId, stored.key)
-      return undefined
-    }
-    const position = readPosition(exchange, tokenId, stored, answer.results.slice(1))
-    return position ? { position } : { unread: unreadReason(stored.key.pool) }
+    return known.madeOf(tokenId, answer, () => {
+      const stored = readManagerPosition(exchange, answer.results[0], answer.key)
+      if (!stored) return {}
+      if (stored.key !== answer.key) {
+        known.keepKey(tokenId, stored.key)
+        return undefined
+      }
+      const position = readPosition(exchange, tokenId, stored, answer.results.slice(1))
+      return position ? { position } : { unread: unreadReason(stored.key.pool) }
+    })
   }
 
-  /** Reads other calls, and the positions of these ids: all of one if its key is cached, otherwise its key. */
-  function readAll(others: readonly Call[], ids: readonly bigint[], at: At) {
-    const queries = ids.map((tokenId) => {
-      const key = keys.get(tokenId)
-      return { tokenId, key, calls: [positionCall(exchange, tokenId), ...(key ? stateCalls(exchange, tokenId, key) : [])] }
-    })
-    return readPositions(read, others, queries, at)
-  }
+  const readAll = (others: readonly Call[], ids: readonly bigint[], at: At) => known.read(read, others, ids, at)
 
   return {
     async position(id: string, at: At): Promise<{ head: Head; position?: TickPosition } | undefined> {
@@ -121,12 +119,11 @@ export const unreadPosition = (tokenId: bigint, reason: string): SluiceError =>
   new SluiceError('UNSUPPORTED', `The position ${tokenId} is not shown and not changed: ${reason}.`)
 
 function listCalls({ positionManager }: RangeExchange, owner: string, count: number): readonly Call[] {
+  // Encoded once: the last word is the index. A portfolio has this list for each of its wallets.
+  const ofFirst = managerAbi.encodeFunctionData('tokenOfOwnerByIndex', [owner, 0]).slice(0, -64)
   return [
     { to: positionManager, data: managerAbi.encodeFunctionData('balanceOf', [owner]) },
-    ...Array.from({ length: count }, (_, index) => ({
-      to: positionManager,
-      data: managerAbi.encodeFunctionData('tokenOfOwnerByIndex', [owner, index]),
-    })),
+    ...Array.from({ length: count }, (_, index) => ({ to: positionManager, data: ofFirst + index.toString(16).padStart(64, '0') })),
   ]
 }
 
@@ -154,16 +151,14 @@ export const changedTooFast = () => new SluiceError('NETWORK', 'The positions ch
 
 /** What never changes of a position: its pool and range. */
 interface PositionKey {
+  /** As the manager says it. */
+  readonly words: string
   readonly pool: string
   readonly token0: string
   readonly token1: string
   readonly fee: number
-  readonly tickLower: number
-  readonly tickUpper: number
-}
-
-function isSameKey(a: PositionKey, b: PositionKey): boolean {
-  return a.pool === b.pool && a.tickLower === b.tickLower && a.tickUpper === b.tickUpper
+  readonly range: TickRange
+  readonly bounds: Bounds
 }
 
 /** A position as the manager keeps it. */
@@ -180,19 +175,37 @@ function positionCall({ positionManager }: RangeExchange, tokenId: bigint): Call
 const isRange = (fee: bigint, lower: bigint, upper: bigint): boolean =>
   fee < 2n ** 24n && lower >= BigInt(minTick) && lower < upper && upper <= BigInt(maxTick)
 
-/** Undefined where there is no such position, or no longer: then the manager reverts. */
-function readManagerPosition(exchange: RangeExchange, result: CallResult | undefined): ManagerPosition | undefined {
-  const words = wordsOf(result, 12)
-  if (!words) return undefined
-  const [, , word0 = 0n, word1 = 0n, fee = 0n, lower = 0n, upper = 0n, ...account] = words
+/** In the manager's record: both tokens, the fee and both ticks. */
+const keyWords = { from: 2, to: 7 }
+
+/**
+ * Undefined where there is no such position, or no longer: then the manager reverts.
+ * @param known its key before, which it has again where it is the same
+ */
+function readManagerPosition(
+  exchange: RangeExchange,
+  result: CallResult | undefined,
+  known: PositionKey | undefined,
+): ManagerPosition | undefined {
+  const values = wordsOf(result, 12)
+  if (!values || !result) return undefined
+  const [, , word0 = 0n, word1 = 0n, fee = 0n, lower = 0n, upper = 0n, ...numbers] = values
+  const account = accountOf(numbers)
+  const words = hexOfWords(result.data, keyWords.from, keyWords.to)
+  if (known?.words === words) return { key: known, account }
   if (!isRange(fee, toInt256(lower), toInt256(upper))) return undefined
-  const [token0, token1] = [addressOf(word0), addressOf(word1)]
-  const key = { token0, token1, fee: Number(fee), tickLower: Number(toInt256(lower)), tickUpper: Number(toInt256(upper)) }
-  return { key: { pool: poolAddress(exchange, [token0, token1], key.fee), ...key }, account: accountOf(account) }
+  const [token0, token1] = [checksummedIn(word0), checksummedIn(word1)]
+  const range = rangeOf(Number(toInt256(lower)), Number(toInt256(upper)))
+  const pool = poolAddress(exchange, [token0, token1], Number(fee))
+  return { key: { words, pool, token0, token1, fee: Number(fee), range, bounds: boundsOf(range) }, account }
 }
 
 /** The state that a position's amounts and fees depend on, without the manager's record. */
-function stateCalls({ positionManager }: RangeExchange, tokenId: bigint, { pool, tickLower, tickUpper }: PositionKey): readonly Call[] {
+function stateCalls(
+  { positionManager }: RangeExchange,
+  tokenId: bigint,
+  { pool, range: { tickLower, tickUpper } }: PositionKey,
+): readonly Call[] {
   const keyInPool = solidityPackedKeccak256(['address', 'int24', 'int24'], [positionManager, tickLower, tickUpper])
   return [
     ...poolViews.map((data) => ({ to: pool, data })),
@@ -214,7 +227,7 @@ function readPosition(
   { key, account }: ManagerPosition,
   state: readonly CallResult[],
 ): TickPosition | undefined {
-  const { pool: address, token0, token1, fee, tickLower, tickUpper } = key
+  const { pool: address, token0, token1, fee, range, bounds } = key
   const pool = readPool({ address, version: exchange.version, token0, token1, fee }, state)
   const [ownerOf, growth0, growth1, ticksLower, ticksUpper, positions] = state.slice(poolViews.length)
   const [owner] = wordsOf(ownerOf, 1) ?? []
@@ -225,16 +238,16 @@ function readPosition(
     return undefined
 
   const insideOf = (globalX128: bigint, index: 2 | 3) =>
-    feeGrowthInside({ globalX128, outsideLowerX128: lower[index] ?? 0n, outsideUpperX128: upper[index] ?? 0n }, pool.tick, key)
+    feeGrowthInside({ globalX128, outsideLowerX128: lower[index] ?? 0n, outsideUpperX128: upper[index] ?? 0n }, pool.tick, range)
   const { liquidity } = account
   return {
-    ...rangeOf(tickLower, tickUpper),
+    ...range,
     tokenId: tokenId.toString(),
-    owner: addressOf(owner),
+    owner: checksummedIn(owner),
     pool,
     liquidity,
-    inRange: tickLower <= pool.tick && pool.tick < tickUpper,
-    amounts: amountsAt(pool.sqrtPriceX96, boundsOf(key), liquidity, 'down'),
+    inRange: range.tickLower <= pool.tick && pool.tick < range.tickUpper,
+    amounts: amountsAt(pool.sqrtPriceX96, bounds, liquidity, 'down'),
     unclaimed: unclaimed(account, accountOf(inPool), [insideOf(global0X128, 2), insideOf(global1X128, 3)]),
   }
 }
@@ -284,8 +297,6 @@ function accountOf([
 ]: readonly bigint[]): FeeAccount {
   return { liquidity, inside0LastX128, inside1LastX128, owed: { amount0Raw, amount1Raw } }
 }
-
-const addressOf = (word: bigint): string => getAddress(toBeHex(BigInt.asUintN(160, word), 20))
 
 const wrap256 = (value: bigint): bigint => BigInt.asUintN(256, value)
 const wrap128 = (value: bigint): bigint => BigInt.asUintN(128, value)

@@ -3,6 +3,7 @@ import { toInt256 } from '../../evm/encoding.ts'
 import type { Call, CallResult, Evm, EvmReader, Probe } from '../../evm/types.ts'
 import { sortTokens } from '../deployment.ts'
 import { poolToken } from '../../pools/price.ts'
+import { positionWitnesses } from '../position-witnesses.ts'
 import { lensProbe, readLens, type TickWindow } from './lens.ts'
 import { poolAddress } from './pools.ts'
 import { checkedReader, poolAbi, wordsOf, type RangeExchange, type Read } from './position-manager.ts'
@@ -37,6 +38,7 @@ export function v3Range(exchange: RangeExchange, reader: EvmReader): AMMRange<Ev
     position,
     positions: (owner, at) => positionsOf({ owner }, at),
     positionOf: ({ tokenId }, at) => position(tokenId, at),
+    ...positionWitnesses(positionManager, reader),
     positionsById: ({ tokenIds }, at) => positionsById(tokenIds, at),
     positionsOf,
     remove: (position: TickPosition, removal, terms) => planRemove(exchange, wrapped.address, position, removal, terms),

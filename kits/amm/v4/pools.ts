@@ -9,8 +9,8 @@ import { bothReadings, readBy, type Loan, type PoolMemory, type PoolProtocol } f
 import { maxEstimateError, type Estimate, type Passage, type Pool } from '../../pools/protocol.ts'
 import { joinTried, passByTrial, triedAsOf, triedIn, trialReading, trialsAmong, type Trial, type TriedState } from '../trial.ts'
 import { initialQuery, isPriceKnown, lensReading, missingTicks, widerQuery, type LensQuery, type ReadPool } from '../v3/lens.ts'
-import { changedState, isSameState, joinStates, withLiquidity } from '../v3/logs.ts'
-import { toInt24, wholeFeePips } from '../v3/math.ts'
+import { changedState, isSameState, joinStates, tickIn, withLiquidity } from '../v3/logs.ts'
+import { wholeFeePips } from '../v3/math.ts'
 import { isEmpty, spotOf } from '../v3/pools.ts'
 import {
   availableOut,
@@ -207,7 +207,7 @@ function estimated(range: V3PoolState, zeroForOne: boolean, exact: 'in' | 'out',
 
 // IPoolManager and IProtocolFees of @uniswap/v4-core@1.0.2. Donate pays the providers of liquidity, and changes no swap.
 const initializeTopic = id('Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)')
-const modifyLiquidityTopic = id('ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)')
+export const modifyLiquidityTopic = id('ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)')
 const swapTopic = id('Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)')
 const protocolFeeTopic = id('ProtocolFeeUpdated(bytes32,uint24)')
 
@@ -305,6 +305,3 @@ function applyLog(state: V4PoolState, { topics, data }: FoundLog): V4PoolState |
 
 /** The input is what the swapper pays: below 0. */
 const isZeroForOne = (data: string): boolean => toInt256(wordAt(data, 0)) < 0n
-
-/** The last six digits of a word. */
-const tickIn = (data: string, word: number): number => toInt24(data.slice(2 + 64 * (word + 1) - 6, 2 + 64 * (word + 1)))

@@ -1,15 +1,15 @@
 // Changes of positions of Uniswap v4: what is sent, and what the receipt shows.
-import { id } from 'ethers'
 import type { Deposit, Json, Need, Plan, RangeAmounts, RangeFill, RangeTerms, SlippageFraction } from '../../../core/contracts/index.ts'
 import type { TickPool, TickPosition, TickRange } from '../v3/range-prices.ts'
 import * as json from '../../../core/base/json.ts'
-import { isAddressTopic, isSameAddress, isTransfer, nativeAddress, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
+import { depositTopic, isAddressTopic, isSameAddress, isTransfer, nativeAddress, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { getLiquidityForAmount0, getLiquidityForAmount1, maxTick, minTick } from '../v3/math.ts'
 import { amountsAt, boundsOf, lesser, max0InSpan, minRemoved } from '../v3/range-amounts.ts'
 import { spanAround } from '../v3/range-prices.ts'
 import { action, managerItself, modifyLiquidities, openDelta, wholeBalance, type Action, type V4Positions } from './position-manager.ts'
 import type { PoolKey } from './pools.ts'
+import { modifyLiquidityTopic } from './pools.ts'
 
 /** What a deposit makes, and the most that it may take while the price is within the slippage. */
 interface Offer extends Deposit {
@@ -186,9 +186,6 @@ function memoOf(
   }
 }
 
-const modifyTopic = id('ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)')
-const depositTopic = id('Deposit(address,uint256)')
-
 /**
  * What was really done, from the receipt's logs: the liquidity from that of the pool manager, and the amounts from the transfers of the tokens
  * behind it. Undefined where the receipt does not show it.
@@ -224,7 +221,7 @@ const isBurnt = (logs: readonly EvmLog[], tokenId: bigint, { keptRange, position
 /** The manager names each of its positions to the pool manager by its id, as a salt. */
 function isChangeOf({ address, topics, data }: EvmLog, tokenId: bigint, { poolManager, pool, positionManager }: RangeMemo): boolean {
   return (
-    topics[0] === modifyTopic &&
+    topics[0] === modifyLiquidityTopic &&
     isSameAddress(address, poolManager) &&
     topics[1] === pool &&
     isAddressTopic(topics[2], positionManager) &&

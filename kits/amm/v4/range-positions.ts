@@ -1,11 +1,10 @@
 // Positions of Uniswap v4. The manager does not list those of a wallet: its transfers to the wallet are searched, and what the server remembers.
-import { getAddress, toBeHex, zeroPadValue } from 'ethers'
+import { zeroPadValue } from 'ethers'
 import { SluiceError, type At, type Head, type RangePositions } from '../../../core/contracts/index.ts'
-import type { TickPosition } from '../v3/range-prices.ts'
-import { toInt256, transferTopic } from '../../evm/encoding.ts'
+import { checksummedIn, hexOfWords, toInt256, transferTopic } from '../../evm/encoding.ts'
 import type { Call, CallResult, EvmReader } from '../../evm/types.ts'
-import { readPositions, tokenOf, wordsOf, type PositionAnswer, type Read } from '../v3/position-manager.ts'
-import { amountsAt, boundsOf } from '../v3/range-amounts.ts'
+import { KnownPositions, tokenOf, wordsOf, type PositionAnswer, type PositionQuery, type Read } from '../v3/position-manager.ts'
+import { amountsAt, boundsOf, type Bounds } from '../v3/range-amounts.ts'
 import {
   changedTooFast,
   countIn,
@@ -16,13 +15,11 @@ import {
   unreadPosition,
   unreadReason,
 } from '../v3/range-positions.ts'
-import { priceOf, rangeOf } from '../v3/range-prices.ts'
+import { priceOf, rangeOf, type TickPosition, type TickRange } from '../v3/range-prices.ts'
 import { isPlausible } from '../v3/swap.ts'
 import { poolId, type PoolKey } from './pools.ts'
 import { actOnLiquidity, managerAbi, readState, stateCalls, type V4Positions } from './position-manager.ts'
 
-/** Anybody can send a wallet any number of positions. */
-const maxKeys = 10_000
 const maxOwners = 1_000
 const maxRounds = 8
 /** As far as nodes are asked for logs: `EvmReader.logs`. */
@@ -32,11 +29,13 @@ const unsettledBlocks = 64
 
 /** What never changes of a position: its pool and range. */
 interface PositionKey {
+  /** As the manager says it. */
+  readonly words: string
   /** Of the pool. */
   readonly id: string
   readonly pool: PoolKey
-  readonly tickLower: number
-  readonly tickUpper: number
+  readonly range: TickRange
+  readonly bounds: Bounds
 }
 
 /** What is known of a wallet's positions, and the blocks that were searched for them. */
@@ -51,41 +50,39 @@ const reasonOf = ({ poolManager }: V4Positions, pool: PoolKey): string => (actOn
 const ofHooks = ({ hooks }: PoolKey): string =>
   `the hooks ${hooks} of its pool act when liquidity is added or removed, which their address says, so that nobody but they knows what it is worth`
 
-/** Reads positions at one block. Pool and range of a position are read once and cached; after that one round trip reads everything. */
+/** Reads positions at one block. Pool and range of a position are read once and kept; after that one round trip reads everything. */
 export function positionReader(exchange: V4Positions, read: Read, reader: Pick<EvmReader, 'logs'>) {
-  const keys = new Map<bigint, PositionKey>()
+  const known = new KnownPositions<PositionKey, OnePosition>(queryOf)
   const searches = new Map<string, Search>()
 
-  /** Undefined where another read is needed: then `keys` has the key. Empty where there is no such position. */
-  function readOne(tokenId: bigint, answer: PositionAnswer<PositionKey> | undefined): OnePosition | undefined {
-    if (!answer) return undefined
-    const [ownerOf, info, ...state] = answer.results
-    const [owner] = wordsOf(ownerOf, 1) ?? []
-    const key = readKey(info)
-    if (owner === undefined || !key) return {}
-    if (!answer.key || !isSameKey(answer.key, key)) {
-      if (keys.size >= maxKeys) keys.clear()
-      keys.set(tokenId, key)
-      return undefined
-    }
-    const found = { owner: addressOf(owner), key }
-    const position = actOnLiquidity(key.pool) ? undefined : positionOf(exchange, tokenId, found, state)
-    return position ? { ...found, position } : found
+  function queryOf(tokenId: bigint, key?: PositionKey): PositionQuery<PositionKey> {
+    const own = (view: 'ownerOf' | 'getPoolAndPositionInfo') => ({
+      to: exchange.positionManager,
+      data: managerAbi.encodeFunctionData(view, [tokenId]),
+    })
+    const state = key ? stateCalls(exchange, { id: key.id, ...key.range, tokenId }) : []
+    return { tokenId, key, calls: [own('ownerOf'), own('getPoolAndPositionInfo'), ...state] }
   }
 
-  /** Reads other calls, and the positions of these ids: all of one if its key is cached, otherwise its key. */
-  function readAll(others: readonly Call[], ids: readonly bigint[], at: At) {
-    const queries = ids.map((tokenId) => {
-      const key = keys.get(tokenId)
-      const own = (view: 'ownerOf' | 'getPoolAndPositionInfo') => ({
-        to: exchange.positionManager,
-        data: managerAbi.encodeFunctionData(view, [tokenId]),
-      })
-      const calls = [own('ownerOf'), own('getPoolAndPositionInfo'), ...(key ? stateCalls(exchange, { ...key, tokenId }) : [])]
-      return { tokenId, key, calls }
+  /** Undefined where another read is needed: then the position's key is known. Empty where there is no such position. */
+  function readOne(tokenId: bigint, answer: PositionAnswer<PositionKey> | undefined): OnePosition | undefined {
+    if (!answer) return undefined
+    return known.madeOf(tokenId, answer, () => {
+      const [ownerOf, info, ...state] = answer.results
+      const [owner] = wordsOf(ownerOf, 1) ?? []
+      const key = readKey(info, answer.key)
+      if (owner === undefined || !key) return {}
+      if (key !== answer.key) {
+        known.keepKey(tokenId, key)
+        return undefined
+      }
+      const found = { owner: checksummedIn(owner), key }
+      const position = actOnLiquidity(key.pool) ? undefined : positionOf(exchange, tokenId, found, state)
+      return position ? { ...found, position } : found
     })
-    return readPositions(read, others, queries, at)
   }
+
+  const readAll = (others: readonly Call[], ids: readonly bigint[], at: At) => known.read(read, others, ids, at)
 
   function searchOf(owner: string): Search {
     const known = searches.get(owner)
@@ -143,13 +140,13 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
       throw changedTooFast()
     },
 
-    async positions(owner: string, known: readonly string[], at: At): Promise<RangePositions> {
+    async positions(owner: string, remembered: readonly string[], at: At): Promise<RangePositions> {
       const search = searchOf(owner)
       const balanceOf = { to: exchange.positionManager, data: managerAbi.encodeFunctionData('balanceOf', [owner]) }
       let isSearched = false
       let notSearched: string | undefined
       for (let round = 0; round < maxRounds; round += 1) {
-        const ids = [...new Set([...search.ids, ...known.flatMap((id) => tokenOf(id) ?? [])])]
+        const ids = [...new Set([...search.ids, ...remembered.flatMap((id) => tokenOf(id) ?? [])])]
         const { head, results, answers } = await readAll([balanceOf], ids, at)
         const count = countIn(exchange.positionManager, results[0])
         if (count > maxPositions) throw tooMany(owner, count)
@@ -200,24 +197,29 @@ interface OnePosition {
   readonly position?: TickPosition
 }
 
-const addressOf = (word: bigint): string => getAddress(toBeHex(BigInt.asUintN(160, word), 20))
-
-/** Undefined where there is no such position. PositionInfo of @uniswap/v4-periphery@1.0.3: a flag, both ticks, and most of the pool's id. */
-function readKey(result: CallResult | undefined): PositionKey | undefined {
-  const [currency0, currency1, fee, tickSpacing, hooks, info] = wordsOf(result, 6) ?? []
-  if (currency0 === undefined || currency1 === undefined || fee === undefined || tickSpacing === undefined) return undefined
+/**
+ * Undefined where there is no such position. PositionInfo of @uniswap/v4-periphery@1.0.3: a flag, both ticks, and most of the pool's id.
+ * @param known its key before, which it has again where it is the same
+ */
+function readKey(result: CallResult | undefined, known: PositionKey | undefined): PositionKey | undefined {
+  const [currency0, currency1, fee, tickSpacing, hooks, info] = wordsOf(result, keyWords) ?? []
+  if (!result || currency0 === undefined || currency1 === undefined || fee === undefined || tickSpacing === undefined) return undefined
   if (hooks === undefined || !info) return undefined
+  const words = hexOfWords(result.data, 0, keyWords)
+  if (known?.words === words) return known
   const pool = {
-    currency0: addressOf(currency0),
-    currency1: addressOf(currency1),
+    currency0: checksummedIn(currency0),
+    currency1: checksummedIn(currency1),
     fee: Number(fee),
     tickSpacing: Number(toInt256(tickSpacing)),
-    hooks: addressOf(hooks),
+    hooks: checksummedIn(hooks),
   }
-  return { id: poolId(pool), pool, tickLower: Number(BigInt.asIntN(24, info >> 8n)), tickUpper: Number(BigInt.asIntN(24, info >> 32n)) }
+  const range = rangeOf(Number(BigInt.asIntN(24, info >> 8n)), Number(BigInt.asIntN(24, info >> 32n)))
+  return { words, id: poolId(pool), pool, range, bounds: boundsOf(range) }
 }
 
-const isSameKey = (a: PositionKey, b: PositionKey): boolean => a.id === b.id && a.tickLower === b.tickLower && a.tickUpper === b.tickUpper
+/** The key of its pool, and its info. */
+const keyWords = 6
 
 /** Undefined where its state cannot be read. */
 function positionOf(
@@ -226,14 +228,18 @@ function positionOf(
   { owner, key }: { readonly owner: string; readonly key: PositionKey },
   results: readonly CallResult[],
 ): TickPosition | undefined {
-  const { id, pool, tickLower, tickUpper } = key
+  const { id, pool, range, bounds } = key
   const state = readState(results)
   if (!state || !isPlausible({ ...state, tickSpacing: pool.tickSpacing, liquidity: state.poolLiquidity })) return undefined
   const { sqrtPriceX96, tick, liquidity, global, outsideLower, outsideUpper, insideLast } = state
   const insideOf = (index: 0 | 1) =>
-    feeGrowthInside({ globalX128: global[index], outsideLowerX128: outsideLower[index], outsideUpperX128: outsideUpper[index] }, tick, key)
+    feeGrowthInside(
+      { globalX128: global[index], outsideLowerX128: outsideLower[index], outsideUpperX128: outsideUpper[index] },
+      tick,
+      range,
+    )
   return {
-    ...rangeOf(tickLower, tickUpper),
+    ...range,
     tokenId: tokenId.toString(),
     owner,
     pool: {
@@ -249,8 +255,8 @@ function positionOf(
       price: priceOf(sqrtPriceX96),
     },
     liquidity,
-    inRange: tickLower <= tick && tick < tickUpper,
-    amounts: amountsAt(sqrtPriceX96, boundsOf(key), liquidity, 'down'),
+    inRange: range.tickLower <= tick && tick < range.tickUpper,
+    amounts: amountsAt(sqrtPriceX96, bounds, liquidity, 'down'),
     // Each position is an account of its own in the pool, which owes nothing from before: every change pays all fees out.
     unclaimed: feesOwed(
       { liquidity, inside0LastX128: insideLast[0], inside1LastX128: insideLast[1], owed: { amount0Raw: 0n, amount1Raw: 0n } },

@@ -3,6 +3,7 @@ import { SluiceError, type At, type AMMRange, type Head, type Token } from '../.
 import { nativeAddress } from '../../evm/encoding.ts'
 import { customError } from '../../evm/reverts.ts'
 import type { Call, Evm, EvmReader, Probe } from '../../evm/types.ts'
+import { positionWitnesses } from '../position-witnesses.ts'
 import { completeReading } from '../protocol.ts'
 import { lensReading } from '../v3/lens.ts'
 import { wordsOf, type Read } from '../v3/position-manager.ts'
@@ -49,6 +50,7 @@ export function v4Range(exchange: V4Positions, feeTiers: Readonly<Record<string,
     position,
     positions: async (owner, at) => positions(owner, [], at),
     positionOf: ({ tokenId }, at) => position(tokenId, at),
+    ...positionWitnesses(positionManager, reader),
     positionsById: ({ tokenIds }, at) => positionsById(tokenIds, at),
     positionsOf: ({ owner, known = [] }, at) => positions(owner, known, at),
     remove: (held: TickPosition, removal, terms) => planRemove(exchange, held, removal, terms),

@@ -36,7 +36,7 @@ describe('a token whose transfers are tried', () => {
     const data = AbiCoder.defaultAbiCoder().encode(['bool', 'uint256', 'bool', 'uint256'], [true, arrivedRaw, true, returnedRaw])
     const reader = { call: async () => ({ ok: true, data }) } as Partial<EvmReader> as EvmReader
     try {
-      await feeOnTransferCheck(reader)([{ token: steth, loan: () => ({ code: '0x00', sentRaw }) }], at)
+      await feeOnTransferCheck(reader)([{ token: steth, pool, loan: () => ({ pool, loan: { code: '0x00', sentRaw } }) }], at)
       return 'none'
     } catch (error) {
       expect(error).to.have.property('name', 'TOKEN_NOT_SUPPORTED')

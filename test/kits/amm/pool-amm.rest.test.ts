@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { getIcapAddress } from 'ethers'
 import type { AMM, Swap, Venue } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../../kits/evm/index.ts'
 import { poolAMM, type PoolExchange, type PoolProtocol } from '../../../kits/amm/index.ts'
@@ -168,6 +169,17 @@ describe('an exchange with several kinds of pools', () => {
     }
     const venue = fixture.venue(contracts)
     expect(await rejection(poolAMM(venue, uniswapV2(venue, nowhere)).quote(sell, {}, at()))).to.include({ name: 'PAIR_NOT_FOUND' })
+  })
+
+  it('asks the node for the tokens of a pool by its address only: a node that refuses other spellings is not to blame', async () => {
+    const [{ pool } = { pool: '' }] = (await amm.quote(sell, { version: 'v2' }, at())).route
+    const sorted = BigInt(WETH.address) < BigInt(USDC.address) ? [WETH.address, USDC.address] : [USDC.address, WETH.address]
+    for (const spelling of [pool, pool.toLowerCase()]) expect(await amm.poolTokens?.(spelling, at())).to.deep.equal(sorted)
+    const before = fixture.counted.rpc
+    const wrongChecksum = `0x${pool.slice(2).replace(/[a-f]/i, (letter) => (/[a-f]/.test(letter) ? letter.toUpperCase() : letter.toLowerCase()))}`
+    for (const spelling of [getIcapAddress(pool), pool.slice(2), pool.slice(2).toLowerCase(), ` ${pool}`, wrongChecksum, ''])
+      expect(await amm.poolTokens?.(spelling, at()), spelling).to.equal(undefined)
+    expect(fixture.counted.rpc).to.equal(before)
   })
 
   it('recognises a token with a fee on transfer by a loan from any kind of pool', async () => {

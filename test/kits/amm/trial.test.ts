@@ -53,7 +53,7 @@ async function read(trials: readonly Trial[], keptBytes: number) {
 }
 
 describe('swaps that are tried', () => {
-  it('are tried by as many calls as fit into creation code, each swap once', async () => {
+  it('take as few calls as creation code has room for, each swap once', async () => {
     const trials = trialsOf(90)
     // What a swap of Uniswap v4 keeps: the call of its manager.
     const { probes, results } = await read(trials, 324)
@@ -62,7 +62,7 @@ describe('swaps that are tried', () => {
     expect(results.map(({ trial, done }) => [trial, done?.amountRaw])).to.deep.equal(trials.map((each) => [each, 2n * each.amountRaw]))
   })
 
-  it('are tried by one call where they are small', async () => {
+  it('take one call where they are small', async () => {
     const { probes, results } = await read(trialsOf(90), 0)
     expect([probes.length, results.length]).to.deep.equal([1, 90])
   })
@@ -74,7 +74,7 @@ describe('swaps that are tried', () => {
     expect(results.filter(({ done }) => done).map(({ trial }) => trial.pool)).to.deep.equal(['0x04'])
   })
 
-  it('are tried with the newest first, for which somebody waits', () => {
+  it('begin with the newest, for which somebody waits', () => {
     const [first, second] = trialsOf(2)
     expect(trialsAmong([first, second], new Set(['0x04']))).to.deep.equal([second, first])
   })

@@ -41,7 +41,7 @@ function tried(range: V3PoolState, zeroForOne: boolean, fee: number) {
 }
 
 describe('the fee of a block', () => {
-  it('is the one with which a tried swap takes what it took, for any pool that holds enough', () => {
+  it('makes a tried swap take what it took, for any pool that holds enough', () => {
     let found = 0
     fc.assert(
       fc.property(anyRange, fc.boolean(), fc.integer({ min: 0, max: 999_999 }), (range, zeroForOne, fee) => {
@@ -57,7 +57,7 @@ describe('the fee of a block', () => {
     expect(found).to.be.above(1_000)
   })
 
-  it('is not known by a trial that the pool refused, or that fits no fee: each amount is tried then', () => {
+  it('stays unknown after a trial that the pool refused, or that fits no fee: each amount is tried then', () => {
     const range = rangeOf(0, 10n ** 22n, true)
     const result = tried(range, true, 3_000)
     if (!result) throw new Error('The pool holds enough.')
@@ -68,7 +68,7 @@ describe('the fee of a block', () => {
     expect(pricedBy(range, false, [result]), 'of the other direction').to.equal(undefined)
   })
 
-  it('is not read off swaps of other amounts: with a small one several fees fit, and one that fails says nothing of the fee', () => {
+  it('comes from no swaps of other amounts: with a small one several fees fit, and one that fails says nothing of the fee', () => {
     // The swap crosses ticks, and each step rounds its part of the fee up.
     const range = { ...rangeOf(15_383, 10n ** 8n, true), ticks: steppedTicks([-887_220, 15_000, 15_060, 15_120, 887_220], 10n ** 8n) }
     const swapOf = (fee: number) => swap(withFee(range, fee), true, 'out', 2_947_162n)
@@ -83,7 +83,7 @@ describe('the fee of a block', () => {
     expect(typeof priced === 'object' && priced.fee).to.equal(4_543)
   })
 
-  it('is read off a trial of its own block alone', () => {
+  it('comes from a trial of its own block alone', () => {
     const range = rangeOf(0, 10n ** 22n, true)
     const at = (number: bigint) => feeTrial({ address: pool, tokens: [], state: { block: `0x0${number}`, number } }, range, true)
     expect(trialsAmong([at(5n), at(6n)], new Set([pool])).map(({ number }) => number)).to.deep.equal([6n])

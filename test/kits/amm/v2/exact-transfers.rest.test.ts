@@ -95,8 +95,9 @@ describe('tokens that take a fee on transfer', () => {
 
   it('get no verdict while the node is down: the caller gets the node’s error', async () => {
     const away = { ...fixture.chain.reader, call: () => Promise.reject(new Error('away')) }
-    const loan = () => loanOf(poolOf(plain.address, plain.address, ether), plain.address)
-    const outcome = await feeOnTransferCheck(away)([{ token: plain, loan }], at())?.catch(String)
+    const pool = plain.address
+    const loan = loanOf(poolOf(pool, plain.address, ether), plain.address)
+    const outcome = await feeOnTransferCheck(away)([{ token: plain, pool, loan: () => loan && { loan, pool } }], at())?.catch(String)
     expect(outcome).to.equal('Error: away')
   })
 })

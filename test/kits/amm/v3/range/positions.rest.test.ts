@@ -291,6 +291,31 @@ describe('positions in a range', () => {
     expect(now?.position?.unclaimed).to.deep.equal(await fixture.collectable(second))
   })
 
+  it('are read by their ids again and again as by a reader that has never seen them, whatever happens to them', async () => {
+    const ids = [
+      await fixture.minted(pool, fixture.about(pool, -10, 10), ether(1n)),
+      await fixture.minted(pool, fixture.about(pool, 5, 9), ether(1n)),
+    ]
+    const byId = async (range: AMMRange<Evm>) => (await range.positionsById?.({ tokenIds: ids }, at()))?.positions ?? []
+    const [first = ''] = ids
+    const isSameNow = async () => {
+      const found = await byId(fixture.range)
+      expect(found).to.deep.equal(await byId(v3Range(fixture.exchange, fixture.chain.reader)))
+      return found
+    }
+    const shown = await isSameNow()
+    await fixture.provider.send('anvil_mine', ['0x1'])
+    // Nothing is worked out again where the contracts answer as they did.
+    for (const [index, position] of (await isSameNow()).entries()) expect(position).to.equal(shown[index])
+    await fixture.swap(WETH, USDC, 3000, 10n ** 18n)
+    for (const [index, position] of (await isSameNow()).entries()) expect(position.pool.price).not.to.deep.equal(shown[index]?.pool.price)
+    const before = await fixture.position(first)
+    await fixture.succeed(fixture.range.collect(before, fixture.terms()))
+    expect((await isSameNow())[0]?.unclaimed).to.deep.equal({ amount0Raw: 0n, amount1Raw: 0n })
+    await fixture.succeed(fixture.range.remove(before, { liquidity: before.liquidity, burn: true }, fixture.terms()))
+    expect((await isSameNow()).map(({ tokenId }) => tokenId)).to.deep.equal(ids.slice(1))
+  })
+
   it('stay undefined for an id that does not exist', async () => {
     for (const id of ['1000000000', '0']) expect((await fixture.range.position(id, at()))?.position).to.equal(undefined)
     expect(await fixture.range.position(String(2n ** 256n), at())).to.equal(undefined)
