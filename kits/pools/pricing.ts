@@ -6,7 +6,7 @@ import { viewPools } from './pool-views.ts'
 import { poolToken, priceSwap } from './price.ts'
 import type { KnownPool, Pair, Passage, Pool, PoolMath, RouteTaker } from './protocol.ts'
 import { swapBound } from './routing/bound.ts'
-import { getOrCreate, innerTokens, poolGraphOf, routeOptionsOf, type PoolEdge, type PoolGraph, type RouteOptions } from './routing/graph.ts'
+import { getOrCreate, innerTokens, poolGraphOf, routeOptionsOf, type PoolGraph, type RouteOptions } from './routing/graph.ts'
 
 /** The state that is in memory under the key of a pool. */
 export interface CachedPool<Kind extends PoolMath = PoolMath> {
@@ -37,6 +37,8 @@ export interface PricedExchange<Kind extends PoolMath, Taker extends RouteTaker>
   readonly asOf?: ((cached: CachedPool<Kind>, head: Head) => Pool | null) | undefined
   /** What an error adds where none of the pools of a swap exists. */
   readonly ifNoPool?: string
+  /** Another number whenever one of the routers may take other routes than before. Absent: they never do. */
+  readonly changesOfTakers?: () => number
 }
 
 /** Quotes by states of pools. Pure. */
@@ -71,9 +73,10 @@ export function poolPricing<Kind extends PoolMath, Taker extends RouteTaker>({
   gasPriceRaw,
   asOf,
   ifNoPool,
+  changesOfTakers,
 }: PricedExchange<Kind, Taker>): PoolPricing<Kind, Taker> {
   const intermediateAddresses = intermediates.map(({ address }) => address)
-  const options = cachedRouteOptions(exchange)
+  const options = cachedRouteOptions(exchange, changesOfTakers)
   const graphOf = cachedGraphs(asOf)
 
   return {
@@ -142,12 +145,20 @@ function cachedGraphs<Kind extends PoolMath>(asOf: PricedExchange<Kind, RouteTak
   }
 }
 
-/** `routeOptionsOf` by the two that it depends on. The version was checked before, so there are few entries. */
+/**
+ * `routeOptionsOf` by the two that it depends on. The version was checked before, so there are few entries. Whatever is kept of routes is kept by
+ * these objects, and goes with them where routers take other routes than before.
+ */
 export function cachedRouteOptions<Kind extends PoolMath, Taker extends RouteTaker>(
   exchange: PoolsAndTakers<Kind, Taker>,
+  changesOfTakers: () => number = () => 0,
 ): PoolPricing<Kind, Taker>['options'] {
   const cache = new Map<string, RouteOptions<Kind, Taker>>()
+  let changes = changesOfTakers()
   return (exact, version, spenders) => {
+    const now = changesOfTakers()
+    if (now !== changes) cache.clear()
+    changes = now
     if (!spenders) return getOrCreate(cache, `${exact} ${version ?? ''}`, () => routeOptionsOf(exchange, exact, version))
     const routers = exchange.routers.filter(({ address }) => spenders.includes(address))
     return routeOptionsOf({ ...exchange, routers }, exact, version, true)
@@ -185,7 +196,3 @@ export const noSuchPool = (pool: string): SluiceError =>
     'PAIR_NOT_FOUND',
     `The exchange has no pool ${pool} of these tokens with liquidity; GET /amm/pools lists those that it has.`,
   )
-
-/** The pools that a quote passes. */
-export const edgesOf = <Kind extends PoolMath>({ route }: Pick<Quote, 'route'>, graph: PoolGraph<Kind>): readonly PoolEdge<Kind>[] =>
-  route.flatMap(({ pool, tokenIn, tokenOut }) => graph.edgesBetween(tokenIn, tokenOut).filter((edge) => edge.pool.address === pool))

@@ -77,7 +77,7 @@ interface GasPrice {
 const gasPricesOf = perGraph<GasPrice & { readonly gasPriceRaw: bigint }>()
 
 /**
- * What gas costs in a token, rounded down, at the price of its deepest pool with the wrapped coin. It costs nothing where no pool is deep
+ * What gas costs in a token, rounded down, at the price of its deepest pool that takes and gives the wrapped coin. It costs nothing where no pool is deep
  * enough: then routes are compared without gas, rather than by a price that anyone can set for pennies.
  * @param gasPriceRaw wei per gas
  */
@@ -91,29 +91,59 @@ export function gasPriceIn(token: string, wrapped: string, graph: PoolGraph, gas
   return gasPrice
 }
 
+/** A pool that passes the trial amount of the coin. */
+interface DeepPool {
+  readonly edge: PoolEdge
+  readonly spot: { readonly numerator: bigint; readonly denominator: bigint }
+  /** The output, as a part of what the trial amount is worth at the marginal price; at most, where state is missing. */
+  readonly outputMillionths: bigint
+  readonly missing?: MissingState
+}
+
 function gasPriceByDeepestPool(token: string, wrapped: string, graph: PoolGraph, gasPriceRaw: bigint): GasPrice {
   const trialRaw = typicalGasUnits * gasPriceRaw * minDepth
-  let deepest: { outputMillionths: bigint; spot: { numerator: bigint; denominator: bigint } } | undefined
-  const uncertain: { outputMillionths: bigint; state: MissingState }[] = []
-  for (const { protocol, pool, passage, pass } of trialRaw > 0n ? graph.edgesBetween(wrapped, token) : []) {
-    const passed = pass('in', trialRaw)
-    const spot = protocol.spot(pool, passage)
-    if (!passed || spot.numerator <= 0n) continue
-    // The output, as a part of what the trial amount is worth at the marginal price.
-    const millionthsOf = (outputRaw: bigint) => (outputRaw * spot.denominator * 1_000_000n) / (trialRaw * spot.numerator)
-    if ('missing' in passed) {
-      const outputMillionths = passed.atBestRaw === undefined ? 1_000_000n : millionthsOf(passed.atBestRaw)
-      uncertain.push({ outputMillionths, state: { protocol, pool: pool.address, missing: passed.missing } })
-      continue
+  const edges = trialRaw > 0n ? graph.edgesBetween(wrapped, token) : []
+  const found = edges.flatMap((edge) => deepPool(edge, trialRaw)).toSorted(deeperFirst)
+  const missing: MissingState[] = []
+  for (const each of found) {
+    const known = each.missing ? { missing: each.missing } : givesCoin(each, trialRaw, graph)
+    if (known === false) continue
+    if (known === true) {
+      const { numerator, denominator } = each.spot
+      const rateRaw = gasPriceRaw * numerator
+      return { gasCost: (gasUnits) => (gasUnits * rateRaw) / denominator, missing }
     }
-    const outputMillionths = millionthsOf(passed.amountRaw)
-    if (outputMillionths >= minOutputMillionths && outputMillionths > (deepest?.outputMillionths ?? 0n))
-      deepest = { outputMillionths, spot }
+    missing.push(known.missing)
   }
-  const least = deepest ? deepest.outputMillionths + 1n : minOutputMillionths
-  const missing = uncertain.flatMap(({ outputMillionths, state }) => (outputMillionths >= least ? state : []))
-  if (!deepest) return { gasCost: () => 0n, missing }
-  const { numerator, denominator } = deepest.spot
-  const rateRaw = gasPriceRaw * numerator
-  return { gasCost: (gasUnits) => (gasUnits * rateRaw) / denominator, missing }
+  return { gasCost: () => 0n, missing }
 }
+
+/** Of equal ones those that are known: the others need not be read. */
+const deeperFirst = (one: DeepPool, other: DeepPool) =>
+  Number(other.outputMillionths - one.outputMillionths) || Number(one.missing !== undefined) - Number(other.missing !== undefined)
+
+function deepPool(edge: PoolEdge, trialRaw: bigint): readonly DeepPool[] {
+  const passed = edge.pass('in', trialRaw)
+  const spot = edge.spot()
+  if (!passed || spot.numerator <= 0n) return []
+  const outputRaw = 'missing' in passed ? passed.atBestRaw : passed.amountRaw
+  const outputMillionths = outputRaw === undefined ? 1_000_000n : (outputRaw * spot.denominator * 1_000_000n) / (trialRaw * spot.numerator)
+  if (outputMillionths < minOutputMillionths) return []
+  return [{ edge, spot, outputMillionths, ...('missing' in passed && { missing: missingOf(edge, passed.missing) }) }]
+}
+
+/**
+ * Whether the pool also pays the trial amount of the coin out, near the same price. To take the coin costs nothing at any price: a pool that has none
+ * says what anyone likes. What has it at a wrong price is bought out.
+ */
+function givesCoin({ edge, spot }: DeepPool, trialRaw: bigint, graph: PoolGraph): boolean | { readonly missing: MissingState } {
+  const { tokenIn: wrapped, tokenOut: token } = edge.passage
+  const back = graph.edgesBetween(token, wrapped).find(({ protocol, pool }) => protocol === edge.protocol && pool === edge.pool)
+  const passed = back?.pass('in', (trialRaw * spot.numerator) / spot.denominator)
+  if (!passed) return false
+  const outputRaw = 'missing' in passed ? passed.atBestRaw : passed.amountRaw
+  if (outputRaw !== undefined && outputRaw * 1_000_000n < trialRaw * minOutputMillionths) return false
+  return 'missing' in passed ? { missing: missingOf(edge, passed.missing) } : true
+}
+
+const missingOf = ({ protocol, pool }: PoolEdge, missing: unknown): MissingState => ({ protocol, pool: pool.address, missing })

@@ -20,7 +20,8 @@ import { carrying } from './graph.ts'
 
 /** Pools, and a swap that is asked of them. */
 export interface World {
-  readonly kind: 'uniswap' | 'algebra' | 'weighted' | 'stable'
+  /** `v3` is what uniswap was for years, and what its own package finds routes through. */
+  readonly kind: 'uniswap' | 'v3' | 'algebra' | 'weighted' | 'stable'
   readonly graph: PoolGraph
   readonly options: RouteOptions
   readonly query: RouteQuery
@@ -87,6 +88,7 @@ const connectors: Readonly<
     exchange: { protocols: [pairs, ranges, keyed], routers: [alone('v2'), rangeRouter('v3', true), universal] },
     pool: (draft: Draft, address: string) => pick(draft.draw, [pairPool, rangePool, rangePool, keyedPool])(draft, address),
   },
+  v3: { exchange: { protocols: [ranges], routers: [alone('v3')] }, pool: rangePool },
   algebra: { exchange: { protocols: [algebra], routers: [rangeRouter('integral', false)] }, pool: algebraPool },
   weighted: { exchange: { protocols: [weighted], routers: [alone('weighted')] }, pool: weightedPool },
   stable: { exchange: { protocols: [stable], routers: [alone('stable')] }, pool: stablePool },
@@ -114,7 +116,8 @@ export function randomWorld(kind: World['kind'], { below }: { below(bound: numbe
     return { symbol: `T${index}`, address: addressOf(0x100 + index), decimals, dollars }
   })
   const draft: Draft = { draw, coins, scatter: logBetween(draw, 0.0005, 0.05) }
-  const graph = poolGraphOf(Array.from({ length: 2 + below(maxPools - 1) }, (_, index) => pool(draft, addressOf(0x1000 + index))))
+  const drawn = Array.from({ length: 2 + below(maxPools - 1) }, (_, index) => pool(draft, addressOf(0x1000 + index)))
+  const graph = poolGraphOf(kind === 'v3' ? withoutTwins(drawn) : drawn)
   const exact = pick(draw, ['in', 'out'] as const)
   const [tokenIn, tokenOut] = coins
   if (!tokenIn || !tokenOut) throw new Error('There are two tokens at least.')
@@ -137,6 +140,12 @@ export function randomWorld(kind: World['kind'], { below }: { below(bound: numbe
     swap: { tokenIn, tokenOut, exact, amountRaw },
     gasCost: (gasUnits) => (gasUnits * rateX64) >> 64n,
   }
+}
+
+/** A factory of v3 makes one pool of two tokens and a fee. */
+function withoutTwins(pools: readonly KnownPool<PoolProtocol>[]): readonly KnownPool<PoolProtocol>[] {
+  const keyOf = ({ pool }: KnownPool<PoolProtocol>) => [...pool.tokens, (pool.state as V3PoolState).fee].join()
+  return [...new Map(pools.map((each) => [keyOf(each), each])).values()]
 }
 
 /** Two tokens, in the order of their addresses, what a pool holds of each, in dollars, and its price: token1 per token0, in smallest units. */
@@ -180,7 +189,8 @@ function drawRange(draft: Draft, [fee, tickSpacing]: readonly [number, number]) 
   // Of as much as a pool of constant product would need.
   const ofPair = (dollars / coin0.dollars) * 10 ** coin0.decimals * Math.sqrt(price)
   const far = Math.floor((draw() < 0.5 ? 880_000 : 10_000) / tickSpacing) * tickSpacing
-  put(Math.max(middle - far, -880_000), Math.min(middle + far, 880_000), whole(ofPair))
+  const farthest = Math.floor(880_000 / tickSpacing) * tickSpacing
+  put(Math.max(middle - far, -farthest), Math.min(middle + far, farthest), whole(ofPair))
   for (let count = Math.floor(draw() * 12); count > 0; count -= 1) {
     const width = (1 + Math.floor(logBetween(draw, 1, 200))) * tickSpacing
     const lower = middle + Math.round((draw() - 0.5) * 3 * (width / tickSpacing)) * tickSpacing
