@@ -76,7 +76,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
   const changesBy = (own: ReadRpc) => createChanges(own, name, createRecentBlocks(own, confirmations).read)
   const reader = createReader({ rpc, changesBy, fees, rollup: rollupFees, definition, nativeCurrency, network: name })
   const pollingMs = (config.pollingSeconds ?? defaultPollingSeconds(blockSeconds)) * 1000
-  const heads = createHeadFeed({ poll: () => fees.refresh(), behind: (number) => rpc.behind(number), pollingMs, log })
+  const heads = createHeadFeed({ rpc, poll: () => fees.refresh(), pollingMs, log })
 
   async function tokens(addresses: readonly string[], at: At): Promise<readonly (Token | undefined)[]> {
     const calls = addresses.flatMap((address) => [symbolCall(address), decimalsCall(address)])

@@ -193,10 +193,24 @@ const commitmentCheck =
   (committedRaw) =>
     nativeRaw < committedRaw + neededRaw ? fundsInPendingTransactions(nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
 
+const nonceCountCalls = (from: string) => ['latest', 'pending'].map((tag) => ({ method: 'eth_getTransactionCount', params: [from, tag] }))
+
 export async function readNonceCounts(rpc: Rpc, from: string, at: At): Promise<NonceCounts> {
-  const calls = ['latest', 'pending'].map((tag) => ({ method: 'eth_getTransactionCount', params: [from, tag] }))
-  const [latest, pending] = await rpc.batch(calls, at)
+  const [latest, pending] = await rpc.batch(nonceCountCalls(from), at)
   return nonceCountsOf(rpc, latest, pending)
+}
+
+/** Of every node that answers. @throws SluiceError NETWORK where fewer than two of several are up to date */
+export async function readAllNonceCounts(rpc: Rpc, from: string, at: At): Promise<readonly NonceCounts[]> {
+  // With the block, so that it is known which of them are behind.
+  const { told: counts } = await rpc.onEveryNode(async (ask) => {
+    const [, latest, pending] = await ask([blockCall('latest'), ...nonceCountCalls(from)])
+    return nonceCountsOf(rpc, latest, pending)
+  }, at)
+  const wanted = Math.max(1, Math.min(2, rpc.nodes().filter(({ reads }) => reads).length))
+  const upToDate = counts.filter(({ behind }) => !behind).length
+  if (upToDate >= wanted) return counts
+  throw new SluiceError('NETWORK', `Only ${upToDate} of the nodes are up to date, and it takes the word of ${wanted}.`)
 }
 
 function nonceCountsOf(rpc: Rpc, latest: RpcAnswer | undefined, pending: RpcAnswer | undefined): NonceCounts {

@@ -8,6 +8,7 @@ keepShortHashes()
 const prefix = '0x'.length
 export const wordDigits = 64
 const addressDigits = 40
+const addressBits = 160
 const bytesPerWord = 32n
 
 /** The number of whole words. */
@@ -16,6 +17,10 @@ export const wordCount = (data: string): number => Math.floor((data.length - pre
 /** The n-th word, unsigned. @throws SyntaxError if there are fewer words */
 export const wordAt = (data: string, index: number): bigint =>
   BigInt(`0x${data.slice(prefix + index * wordDigits, prefix + (index + 1) * wordDigits)}`)
+
+/** The digits of words, to compare them with others. */
+export const hexOfWords = (data: string, from: number, to: number): string =>
+  data.slice(prefix + from * wordDigits, prefix + to * wordDigits)
 
 /** All whole words, unsigned. */
 export const wordsIn = (data: string): readonly bigint[] => Array.from({ length: wordCount(data) }, (_, index) => wordAt(data, index))
@@ -46,6 +51,10 @@ export const isSameAddress = (a: string, b: string): boolean => a.toLowerCase() 
 
 /** Of ERC-20 and ERC-721. */
 export const transferTopic = id('Transfer(address,address,uint256)')
+export const approvalTopic = id('Approval(address,address,uint256)')
+/** A coin's wrapper logs these, and no transfer, when it mints or burns tokens: WETH9. */
+export const depositTopic = id('Deposit(address,uint256)')
+export const withdrawalTopic = id('Withdrawal(address,uint256)')
 
 /** Whether a log is a transfer of this token between these two. */
 export const isTransfer = (
@@ -110,6 +119,12 @@ export function canonicalAddress(text: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The address in a word of any height, in its spelling with checksum. */
+export function checksummedIn(word: bigint): string {
+  const spelled = addressOf(BigInt.asUintN(addressBits, word))
+  return canonicalAddress(spelled) ?? spelled
 }
 
 /** Functions and events of a contract, which are parsed when one of them is first needed: a start needs few, and all took a twentieth of it. */

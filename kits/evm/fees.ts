@@ -170,9 +170,12 @@ export function feesOf(
 }
 
 /** The maximum that a transaction can cost, in wei: its value, all of its gas, and what a rollup charges on top. */
-export function costOf({ value }: EvmIntent, { gasLimit, maxFeePerGas, rollupFee = '0' }: EvmFees): bigint {
-  return BigInt(value) + BigInt(gasLimit) * BigInt(maxFeePerGas) + BigInt(rollupFee)
+export function costOf({ value }: EvmIntent, fees: EvmFees): bigint {
+  return BigInt(value) + maxFeeOf(fees)
 }
+
+export const maxFeeOf = ({ gasLimit, maxFeePerGas, rollupFee = '0' }: EvmFees): bigint =>
+  BigInt(gasLimit) * BigInt(maxFeePerGas) + BigInt(rollupFee)
 
 function gwei(raw: bigint): string {
   return formatRaw(raw, 9)

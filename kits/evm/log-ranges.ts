@@ -8,6 +8,8 @@ import type { FoundLog, LogFilter } from './types.ts'
 
 /** How many blocks back logs are read: older ones need an indexer. */
 const maxBlocksBack = 100_000
+/** The oldest block that logs are read of, while this is the newest. */
+export const firstBlockOfLogs = (newest: bigint): number => Math.max(0, Number(newest) - maxBlocksBack + 1)
 /** The limit of public nodes for one call, if they have any. What a node takes less is learned. */
 const defaultBlocksPerCall = 10_000
 /** Of one question. A plan that takes a few blocks at a time does not give a hundred thousand. */
@@ -22,7 +24,7 @@ export function findLogs(
   blocksPerCall = defaultBlocksPerCall,
 ): Promise<readonly FoundLog[]> {
   const last = Number(newest)
-  const range = { from: Math.max(fromBlock, 0, last - Math.min(maxBlocksBack, blocksPerCall * 10) + 1), to: last }
+  const range = { from: Math.max(fromBlock, firstBlockOfLogs(newest), last - blocksPerCall * 10 + 1), to: last }
   // The last one includes blocks that came meanwhile.
   return readLogs(rpc, { address, topics }, { ...range, isToNewest: true }, (answer) => logsIn(rpc, answer), at, blocksPerCall)
 }

@@ -1,10 +1,20 @@
 // What events say that a transaction moved into and out of a wallet.
 import { id } from 'ethers'
-import { addressInTopic, canonicalAddress, isAddressTopic, isSameAddress, listAt, wordAt, wordCount } from './encoding.ts'
+import {
+  addressInTopic,
+  canonicalAddress,
+  depositTopic,
+  isAddressTopic,
+  isSameAddress,
+  listAt,
+  transferTopic,
+  withdrawalTopic,
+  wordAt,
+  wordCount,
+} from './encoding.ts'
 import type { EvmLog, EvmReceipt } from './types.ts'
 
 /** https://eips.ethereum.org/EIPS/eip-20, and with a fourth topic https://eips.ethereum.org/EIPS/eip-721 */
-const transfer = id('Transfer(address,address,uint256)')
 /** https://eips.ethereum.org/EIPS/eip-1155 */
 const transferSingle = id('TransferSingle(address,address,address,uint256,uint256)')
 const transferBatch = id('TransferBatch(address,address,address,uint256[],uint256[])')
@@ -53,7 +63,7 @@ interface Transfer {
 function transfersIn({ address: emitter, topics: [event, first, second, third], data }: EvmLog): readonly Transfer[] | undefined {
   const words = wordCount(data)
   const address = canonical(emitter)
-  if (event === transfer) {
+  if (event === transferTopic) {
     if (third !== undefined) return [{ from: first, to: second, key: `${address}/${BigInt(third)}`, amountRaw: 1n }]
     return words < 1 ? undefined : [{ from: first, to: second, key: address, amountRaw: wordAt(data, 0) }]
   }
@@ -73,8 +83,6 @@ function readList(data: string, index: number): readonly bigint[] | undefined {
 }
 
 /** Of WETH9 and the wrapped coins that are made after it: https://etherscan.io/address/0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2#code */
-const deposit = id('Deposit(address,uint256)')
-const withdrawal = id('Withdrawal(address,uint256)')
 
 /** The tokens that stand for the native coin. */
 interface CoinTokens {
@@ -91,7 +99,9 @@ export function movedIn({ status, logs }: EvmReceipt, sentRaw: bigint, wallet: s
   const [coin, wrapped] = [canonical(tokens.coin), canonical(tokens.wrapped)]
   const moved = status === 1 ? movementsByEvents(logs, wallet)?.gains : undefined
   if (!moved) return undefined
-  const wraps = logs.filter(({ address, topics: [event] }) => canonical(address) === wrapped && (event === deposit || event === withdrawal))
+  const wraps = logs.filter(
+    ({ address, topics: [event] }) => canonical(address) === wrapped && (event === depositTopic || event === withdrawalTopic),
+  )
   // Some wrapped coins tell this by a transfer too, and some do not.
   if (wraps.some(({ topics: [, owner] }) => isAddressTopic(owner, wallet))) moved.delete(wrapped)
   if (coin === wrapped) {
@@ -99,7 +109,7 @@ export function movedIn({ status, logs }: EvmReceipt, sentRaw: bigint, wallet: s
     return moved
   }
   const wrappedRaw = wraps
-    .filter(({ topics: [event], data }) => event === deposit && wordCount(data) >= 1)
+    .filter(({ topics: [event], data }) => event === depositTopic && wordCount(data) >= 1)
     .reduce((sum, { data }) => sum + wordAt(data, 0), 0n)
   moved.delete(coin)
   if (sentRaw > 0n && wrappedRaw === sentRaw) moved.set(coin, -sentRaw)
@@ -116,12 +126,12 @@ export function gainsIn({ logs }: Pick<EvmReceipt, 'logs'>, wallet: string, toke
     ({ address, topics }) => isSameAddress(address, tokens.wrapped) && topics.some((each) => isAddressTopic(each, wallet)),
   )
   // Some wrapped coins tell of a wrap by a transfer from nobody, too, and some do not.
-  const isTold = (nobody: 1 | 2) => ofWrapped.some(({ topics }) => topics[0] === transfer && BigInt(topics[nobody] ?? '0x1') === 0n)
+  const isTold = (nobody: 1 | 2) => ofWrapped.some(({ topics }) => topics[0] === transferTopic && BigInt(topics[nobody] ?? '0x1') === 0n)
   const sumOf = (kind: string) =>
     ofWrapped
       .filter(({ topics: [event, owner], data }) => event === kind && isAddressTopic(owner, wallet) && wordCount(data) >= 1)
       .reduce((sum, { data }) => sum + wordAt(data, 0), 0n)
-  const untold = (isTold(1) ? 0n : sumOf(deposit)) - (isTold(2) ? 0n : sumOf(withdrawal))
+  const untold = (isTold(1) ? 0n : sumOf(depositTopic)) - (isTold(2) ? 0n : sumOf(withdrawalTopic))
   if (untold !== 0n) add(gains, canonical(tokens.wrapped), untold)
   for (const token of gains.keys()) if (isSameAddress(token, tokens.coin)) gains.delete(token)
   return gains
@@ -136,12 +146,12 @@ export function unwrappedBy({ status, logs }: Pick<EvmReceipt, 'status' | 'logs'
   const ofContract = logs.filter(
     ({ address, topics: [, owner], data }) => isSameAddress(address, wrapped) && isAddressTopic(owner, contract) && wordCount(data) >= 1,
   )
-  const withdrawals = ofContract.filter(({ topics: [event] }) => event === withdrawal)
+  const withdrawals = ofContract.filter(({ topics: [event] }) => event === withdrawalTopic)
   // Some wrapped coins tell of it by a transfer to nobody alone.
   const told =
     withdrawals.length > 0
       ? withdrawals
-      : ofContract.filter(({ topics: [event, , to] }) => event === transfer && BigInt(to ?? '0x1') === 0n)
+      : ofContract.filter(({ topics: [event, , to] }) => event === transferTopic && BigInt(to ?? '0x1') === 0n)
   const [only, ...others] = told
   return only && others.length === 0 ? wordAt(only.data, 0) : undefined
 }

@@ -1,11 +1,21 @@
 // What the events of tokens say that moved into and out of wallets, in blocks of the past.
-import { id } from 'ethers/hash'
 import { toQuantity } from 'ethers/utils'
 import type { At, BlockRange, PastTransfer, WalletHistory } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, type ReadRpc } from '../nodes/rpc.ts'
-import { addressWord, isAddressTopic, isSameHex, nativeAddress, numberOf, transferTopic, wordAt, wordCount } from './encoding.ts'
+import {
+  addressWord,
+  depositTopic,
+  isAddressTopic,
+  isSameHex,
+  nativeAddress,
+  numberOf,
+  transferTopic,
+  withdrawalTopic,
+  wordAt,
+  wordCount,
+} from './encoding.ts'
 import { readLogs } from './log-ranges.ts'
 import { gainsIn } from './movements.ts'
 import { saysLostHistory } from './node-errors.ts'
@@ -13,8 +23,7 @@ import { parseLog } from './receipts.ts'
 import type { FoundLog } from './types.ts'
 
 /** Of WETH9 and the wrapped coins that are made after it: https://etherscan.io/address/0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2#code */
-const withdrawalTopic = id('Withdrawal(address,uint256)')
-const wrapTopics = [id('Deposit(address,uint256)'), withdrawalTopic]
+const wrapTopics = [depositTopic, withdrawalTopic]
 type PastLog = FoundLog & { readonly blockHash: string; readonly logIndex: number }
 
 /**

@@ -5,8 +5,8 @@ import type { At, Head, Rail, Prepared, Sealed, Sent, Signable, BroadcastResult,
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { quoteNode } from '../nodes/faults.ts'
 import { invalidAnswer, resultOf, sendToAll, type Rpc } from '../nodes/rpc.ts'
-import { check, createCacheCheck, readNonceCounts, type EvmRailOptions } from './check.ts'
-import { bumpFees, cancelIsCheaper, costOf, defaultFeePolicy, describeMinReplacement, outbids, overrideFees } from './fees.ts'
+import { check, createCacheCheck, readAllNonceCounts, readNonceCounts, type EvmRailOptions } from './check.ts'
+import { bumpFees, cancelIsCheaper, costOf, defaultFeePolicy, describeMinReplacement, maxFeeOf, outbids, overrideFees } from './fees.ts'
 import type { EvmFees, FeeConditions, FeePolicy } from './fees.ts'
 import { createGasLimitCache } from './gas-limit.ts'
 import { sendErrorMeaning, type ErrorMeaning } from './node-errors.ts'
@@ -73,8 +73,10 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
         },
       }),
     cost: costOf,
+    maxFee: maxFeeOf,
     paidFees: (receipt) => paidFees(receipt, complete.rollup !== undefined),
     sync: (from, at) => readNonceCounts(rpc, from, at),
+    syncAll: (from, at) => readAllNonceCounts(rpc, from, at),
     merge: mergeCounts,
     needsSync: isDoubtful,
     claim: claimNonces,

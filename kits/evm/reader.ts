@@ -3,9 +3,18 @@ import { toQuantity } from 'ethers/utils'
 import type { At, Chain, Head, Token } from '../../core/contracts/index.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, type ReadRpc, type Rpc } from '../nodes/rpc.ts'
-import { quantityOf } from './encoding.ts'
+import { isBytes, quantityOf } from './encoding.ts'
 import type { FeeOracle } from './fees.ts'
-import { batchParts, isProbe, packBatch, multicallViews, noMulticall, packAggregate3, aggregateResults } from './multicall.ts'
+import {
+  batchParts,
+  isProbe,
+  packBatch,
+  multicallViews,
+  noMulticall,
+  packAggregate3,
+  aggregateResults,
+  unpackAggregate3,
+} from './multicall.ts'
 import type { EvmNetwork } from './network.ts'
 import { findLogs } from './log-ranges.ts'
 import { callResultOf, callVerdict } from './node-errors.ts'
@@ -95,6 +104,22 @@ function apart(parts: Parts, results: readonly CallResult[]): Parts | undefined 
     return [{ items: others, indexes: part.indexes.filter((index) => !silent.has(index)) }, ...alone]
   })
 }
+
+/** What a node answers that has trouble, or has not this block, is nothing; nor is anything kept with the node. */
+const eachBy =
+  (of: { readonly rpc: Rpc; readonly multicall: string; readonly headCalls: readonly Call[] }): NonNullable<EvmReader['readEach']> =>
+  async (calls, block, at) => {
+    const asked = { to: of.multicall, data: packAggregate3([...of.headCalls, ...calls]) }
+    const { told } = await of.rpc.onEveryNode(async (ask) => {
+      const [answer] = await ask([{ method: 'eth_call', params: [asked, block === undefined ? 'latest' : toQuantity(block)] }])
+      return isBytes(answer?.result) ? unpackAggregate3(answer.result, of.headCalls.length + calls.length) : undefined
+    }, at)
+    return told.flatMap((results = []) => {
+      const [number, timestamp] = results.slice(0, 2).map(({ data }) => quantityOf(data))
+      if (number === undefined || timestamp === undefined || (block !== undefined && number !== block)) return []
+      return [{ head: { number, timestamp: Number(timestamp) }, results: results.slice(of.headCalls.length) }]
+    })
+  }
 
 /** @param isolated for code of strangers: their nodes, and the gas of one `eth_call` at most; absent: what the node gives */
 export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; gasUnits: bigint }): EvmReader {
@@ -223,6 +248,7 @@ export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; 
     wrapped,
     intermediates,
     read,
+    ...(!isolated && { readEach: eachBy({ rpc: options.rpc, multicall, headCalls }) }),
     call,
     logs: async (filter, at) => findLogs(rpc, filter, (await read([], at)).head.number, at),
     gasPriceRaw: (head) => fees.priceRaw(head),

@@ -2,6 +2,7 @@
 import { AbiCoder } from 'ethers/abi'
 import { id } from 'ethers/hash'
 import { isObject } from '../../core/base/json.ts'
+import { revertedSilently } from '../../core/contracts/rail.ts'
 import type { NodeError } from '../nodes/dialect.ts'
 import { quoteNode } from '../nodes/faults.ts'
 import { isBytes } from './encoding.ts'
@@ -104,18 +105,16 @@ const panics: ReadonlyMap<bigint, string> = new Map([
   [0x51n, 'a call of an uninitialized function'],
 ])
 
-const noReason = 'reverted without a reason'
-
 /** As `revertReason` has an error of a contract. @param signature "TooLittle(uint256)" */
 export const customError = (signature: string): string => `custom error ${id(signature).slice(0, 10)}`
 
 /** The reason in a revert's data, as text. */
 export function revertReason(data: unknown): string {
-  if (typeof data !== 'string' || data === '0x') return noReason
+  if (typeof data !== 'string' || data === '0x') return revertedSilently
   const selector = data.slice(0, 10).toLowerCase()
   const body = `0x${data.slice(10)}`
   try {
-    if (selector === errorSelector) return quoteNode(String(AbiCoder.defaultAbiCoder().decode(['string'], body)[0])) || noReason
+    if (selector === errorSelector) return quoteNode(String(AbiCoder.defaultAbiCoder().decode(['string'], body)[0])) || revertedSilently
     if (selector === panicSelector) {
       const code = BigInt(AbiCoder.defaultAbiCoder().decode(['uint256'], body)[0])
       return `panic 0x${code.toString(16).padStart(2, '0')}: ${panics.get(code) ?? 'of an unknown kind'}`

@@ -3,14 +3,13 @@ import { id, toQuantity } from 'ethers'
 import type { Allowance, At, ExpiringAllowance, SetAllowance } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
-import { addressOf, addressWord, isAddressTopic, isBytes, isSameHex, transferTopic, wordAt, wordCount } from './encoding.ts'
+import { addressOf, addressWord, approvalTopic, isAddressTopic, isBytes, isSameHex, transferTopic, wordAt, wordCount } from './encoding.ts'
 import { addressIn, canonical } from './movements.ts'
 import { isUnlimitedByPermit2, permit2AllowanceCall, permit2AllowanceOf } from './permit2.ts'
 import { allowanceCall } from './tokens.ts'
 import type { EvmLog, EvmReceipt } from './types.ts'
 
 /** https://eips.ethereum.org/EIPS/eip-20. One of EIP-721 has a fourth topic. */
-const approvalTopic = id('Approval(address,address,uint256)')
 /** Of Permit2, each with owner, token and spender, the amount and its expiry: https://github.com/Uniswap/permit2/blob/main/src/interfaces/IAllowanceTransfer.sol */
 const permit2Approval = id('Approval(address,address,address,uint160,uint48)')
 const permit2Topics = [permit2Approval, id('Permit(address,address,address,uint160,uint48,uint48)')]

@@ -8,7 +8,7 @@ import type { Allowance, At, Grant, Json, SimulatedOutcome } from '../../core/co
 import { isObject } from '../../core/base/json.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
-import { addressOf, isAddressTopic, isBytes, quantityOf, wordAt, wordCount } from './encoding.ts'
+import { addressOf, approvalTopic, isAddressTopic, isBytes, quantityOf, wordAt, wordCount } from './encoding.ts'
 import type { FeePolicy } from './fees.ts'
 import { callOf, simulatedCalls } from './gas-limit.ts'
 import { addressIn, canonical, movementsByEvents } from './movements.ts'
@@ -321,7 +321,6 @@ function readLog(log: unknown): EvmLog | undefined {
   return { address: canonical(address), topics, data }
 }
 
-const approval = id('Approval(address,address,uint256)')
 const approvalForAll = id('ApprovalForAll(address,address,bool)')
 /** https://github.com/Uniswap/permit2/blob/main/src/interfaces/IAllowanceTransfer.sol */
 export const permit2Grants: ReadonlySet<string> = new Set([
@@ -343,10 +342,10 @@ function grantsByEvents(logs: readonly EvmLog[], wallet: string): readonly Grant
     if (event === authorizedOperator && isAddressTopic(second, wallet)) return [{ token: address, spender: addressIn(owner) }]
     if (event === undefined || !isAddressTopic(owner, wallet)) return []
     const spender = addressIn(second)
-    if (event === approval && third !== undefined) return BigInt(second ?? '0x0') === 0n ? [] : [{ token: address, spender }]
+    if (event === approvalTopic && third !== undefined) return BigInt(second ?? '0x0') === 0n ? [] : [{ token: address, spender }]
     if (wordCount(data) < 1) return []
     const amountRaw = wordAt(data, 0)
-    if (event === approval) return [{ token: address, spender, amountRaw }]
+    if (event === approvalTopic) return [{ token: address, spender, amountRaw }]
     if (amountRaw === 0n) return []
     if (event === approvalForAll || event === operatorSet || event === approvalOfId || event === borrowAllowance)
       return [{ token: address, spender }]

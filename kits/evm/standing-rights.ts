@@ -52,8 +52,7 @@ export function createStandingRights(reader: EvmReader) {
     spenders: readonly string[],
     { tokens, permit2s, collections, positions = [], withDormant }: StandingQuestion,
     at: At,
-  ): Promise<readonly Grant[]> {
-    if (spenders.length === 0 && !withDormant) return []
+  ): Promise<{ readonly head: Head; readonly grants: readonly Grant[] }> {
     const calls: Call[] = []
     const add = (call: Call): number => calls.push(call) - 1
     const ofPermit2s = permit2s.map((permit2) => tokens.map((token) => add(allowanceCall(token, owner, permit2))))
@@ -85,7 +84,7 @@ export function createStandingRights(reader: EvmReader) {
       }),
     )
     const owned = collections.map((collection, index) => ({ collection, count: rawAt(balances[index]) }))
-    return [
+    const grants = [
       ...asked.flatMap(({ spender, ofTokens, byPermit2, ofCollections }): Grant[] => [
         ...tokens.flatMap((token, index) => {
           const parts = byPermit2.map((each, which) => permitted(each[index], ofPermit2s[which]?.[index]))
@@ -103,6 +102,7 @@ export function createStandingRights(reader: EvmReader) {
       ...ofContracts,
       ...(await overSingle(reader, { owner, spenders, owned, positions, head }, at)),
     ]
+    return { head, grants }
   }
 }
 

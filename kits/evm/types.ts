@@ -71,6 +71,11 @@ export interface LogFilter {
 
 export type FoundLog = EvmLog & { readonly transactionHash: string; readonly blockNumber: number }
 
+export interface ReadingAtBlock {
+  head: Head
+  results: readonly CallResult[]
+}
+
 /** How connectors read an EVM network. */
 export interface EvmReader {
   readonly chainId: number
@@ -84,6 +89,11 @@ export interface EvmReader {
    * It takes two round trips only if the calls do not fit into creation code and a block comes in between. With `after`, at that block.
    */
   read(calls: readonly (Call | Probe)[], at: At, after?: Head): Promise<{ head: Head; results: readonly CallResult[] }>
+  /**
+   * The same calls by each node alone: at this block, or at its own newest one. Of those that answer for it. Absent where nodes are not to be told apart,
+   * as for code of strangers.
+   */
+  readEach?(calls: readonly Call[], block: bigint | undefined, at: At): Promise<readonly ReadingAtBlock[]>
   /** A plain `eth_call` at the latest block. Without `to`, the data runs as creation code. A revert gives `ok: false`. */
   call(call: { to?: string; from?: string; data: string }, at: At): Promise<CallResult>
   /** The logs of a contract from a block on, oldest first, but of the newest 100,000 blocks only. */

@@ -1,8 +1,19 @@
-import { id } from 'ethers/hash'
 import type { Followed, Head, KnownOf } from '../../core/contracts/index.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { invalidAnswer, type Rpc } from '../nodes/rpc.ts'
-import { addressInTopic, addressWord, nativeAddress, quantityOf, transferTopic, word, wordAt, wordCount } from './encoding.ts'
+import {
+  addressInTopic,
+  addressWord,
+  approvalTopic,
+  depositTopic,
+  nativeAddress,
+  quantityOf,
+  transferTopic,
+  withdrawalTopic,
+  word,
+  wordAt,
+  wordCount,
+} from './encoding.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
 import type { Evm, FoundLog, EvmReader } from './types.ts'
 import { isObject } from '../../core/base/json.ts'
@@ -82,10 +93,6 @@ export function followedAccounts(rpc: Rpc): Followed<Evm, Account> {
 }
 
 /** First topics: https://eips.ethereum.org/EIPS/eip-20 */
-const approvalTopic = id('Approval(address,address,uint256)')
-/** A coin's wrapper logs these, and no transfer, when it mints or burns tokens: WETH9. */
-const depositTopic = id('Deposit(address,uint256)')
-const withdrawalTopic = id('Withdrawal(address,uint256)')
 
 const walletPrefix = 'wallet:'
 

@@ -119,7 +119,12 @@ export function throwNodeTrouble(answers: readonly RpcAnswer[], sent: readonly S
   }
 }
 
-function failureOf(error: NodeError, { kind }: Extract<Fault, { is: 'trouble' }>, method: string, response: HttpResponse): NodeFailure {
+function failureOf(
+  error: NodeError,
+  { kind, unfit }: Extract<Fault, { is: 'trouble' }>,
+  method: string,
+  response: HttpResponse,
+): NodeFailure {
   const retryAfterSeconds = response.retryAfterSeconds ?? backoffIn(error.data)
   if (response.status === 429 || (response.status >= 300 && kind === 'unreachable')) {
     const { kind: byStatus, message } = statusFailure(response)
@@ -127,7 +132,7 @@ function failureOf(error: NodeError, { kind }: Extract<Fault, { is: 'trouble' }>
   }
   return kind === 'rate-limited'
     ? new NodeFailure(kind, `is over its limit${inBrackets(error)}`, retryAfterSeconds)
-    : new NodeFailure(kind, refusalOf(error, method), retryAfterSeconds)
+    : new NodeFailure(kind, refusalOf(error, method), retryAfterSeconds, unfit)
 }
 
 /** Infura: `data: { rate: { backoff_seconds: 30 } }`. */

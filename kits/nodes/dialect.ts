@@ -73,8 +73,8 @@ export type Fault =
   | { readonly is: 'unsupported' }
   /** A smaller question would be answered: a batch of fewer calls, or a call of a smaller `size`. */
   | { readonly is: 'too-large'; readonly of: 'batch' | 'call' }
-  /** Everything else is trouble of the node, and says nothing of the call: another node is asked. `ofNode`: it fails other calls, too. */
-  | { readonly is: 'trouble'; readonly kind: 'unreachable' | 'rate-limited'; readonly ofNode?: true }
+  /** Everything else is trouble of the node, and says nothing of the call: another node is asked. `ofNode`: it fails other calls, too; `unfit`: it says of itself that it has stalled. */
+  | { readonly is: 'trouble'; readonly kind: 'unreachable' | 'rate-limited'; readonly ofNode?: true; readonly unfit?: true }
 
 export interface RpcAnswer {
   result?: unknown
@@ -93,7 +93,7 @@ export interface SignedBytes {
 }
 
 /** The answer of a node to signed bytes. */
-export type BroadcastAnswer = RpcAnswer | { unreachable: string }
+export type BroadcastAnswer = (RpcAnswer & { node?: string }) | { unreachable: string }
 
 /** Counts calls to nodes. */
 export type Meter = ChainVenue['meter']
@@ -120,10 +120,13 @@ export class NodeFailure extends Error {
   override readonly name = 'NodeFailure'
   readonly kind: FailureKind
   readonly retryAfterSeconds: number | undefined
+  /** The node says of itself that it has stalled: nothing that it knows is missed. */
+  readonly isUnfit: boolean
 
-  constructor(kind: FailureKind, message: string, retryAfterSeconds?: number) {
+  constructor(kind: FailureKind, message: string, retryAfterSeconds?: number, isUnfit = false) {
     super(message)
     this.kind = kind
     this.retryAfterSeconds = retryAfterSeconds
+    this.isUnfit = isUnfit
   }
 }

@@ -6,7 +6,7 @@ import { refusalOf } from './faults.ts'
 import { ConnectionClosedError, createHttp, type Http } from './http.ts'
 import { createNodeLimits, type NodeLimits } from './limits.ts'
 import { createAsk } from './requests.ts'
-import { maskUrl, secretsOf } from './url-secrets.ts'
+import { secretsOf } from './url-secrets.ts'
 
 /** Short, since open transactions wait for the node. One request in two seconds burdens no node; a node that wants fewer sends `Retry-After`. */
 const maxBackoffMs = 2_000
@@ -48,16 +48,19 @@ interface IsolatedPost {
 
 interface NodeOptions {
   url: string
+  /** Its URL without secrets, as people see it. */
+  label: string
   dialect: Dialect
   timeoutMs: number
   firstBackoffMs: number
+  /** Called when it had failed and works again. */
+  recovered: () => void
   meter: Meter
   log: Log
 }
 
-export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log }: NodeOptions): RpcNode {
+export function createNode({ url, label, dialect, timeoutMs, firstBackoffMs, recovered, meter, log }: NodeOptions): RpcNode {
   const { identity } = dialect
-  const label = maskUrl(url)
   let state: 'unchecked' | 'ready' | 'aside' = 'unchecked'
   let failures = 0
   let retryAt = 0
@@ -138,9 +141,12 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     const fault = identityFault(answer)
     if (fault?.is !== 'garbage') verified = fault === undefined
     if (fault) throw putAside(new NodeFailure('wrong-chain', fault.what))
-    if (last) log.info({ node: label }, 'RPC node works again')
+    const hadFailed = last !== undefined
     state = 'ready'
     last = undefined
+    if (!hadFailed) return
+    log.info({ node: label }, 'RPC node works again')
+    recovered()
   }
 
   function identityFault(answer: RpcAnswer | undefined) {
@@ -185,7 +191,8 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     }
   }
 
-  const named = (failure: NodeFailure) => new NodeFailure(failure.kind, `${label} ${failure.message}`, failure.retryAfterSeconds)
+  const named = ({ kind, message, retryAfterSeconds, isUnfit }: NodeFailure) =>
+    new NodeFailure(kind, `${label} ${message}`, retryAfterSeconds, isUnfit)
 
   function putAside(failure: NodeFailure): NodeFailure {
     // Concurrent requests fail together. That counts once.

@@ -1,5 +1,6 @@
 import { abortable } from '../../core/base/async.ts'
 import { createFairSlots } from '../../core/base/fair-turns.ts'
+import { bigintAsText } from '../../core/base/printable.ts'
 import { type At, type Log, type NodeState, SluiceError, type BroadcastResult, type RefusalMeaning } from '../../core/contracts/index.ts'
 import {
   type Dialect,
@@ -29,9 +30,8 @@ export interface Rpc {
   batch(calls: readonly RpcCall[], at: At): Promise<readonly RpcAnswer[]>
   /**
    * Talks to every node at the same time, for facts that need more than one witness. `ask` sends a batch to one node.
-   * @returns the results of the nodes that answered every batch
    */
-  onEveryNode<T>(talk: (ask: Ask) => Promise<T>, at: At): Promise<readonly T[]>
+  onEveryNode<T>(talk: (ask: Ask) => Promise<T>, at: At): Promise<Witnesses<T>>
   /** Gives signed bytes to every node that takes transactions. @returns as soon as one has accepted them, else when all have answered */
   broadcast(signed: SignedBytes, at: At): Promise<readonly BroadcastAnswer[]>
   /** Whether there are relays for private transactions. */
@@ -44,6 +44,8 @@ export interface Rpc {
   markUnhealthy(what: string): void
   /** What is known of every node. Asks none. */
   nodes(): readonly NodeState[]
+  /** Calls back, for ever, whenever a node that had failed works again. */
+  onRecovery(act: () => void): void
   /**
    * The same nodes for questions of strangers. Whatever fails there changes nothing that is known of a node, answers are shorter and sooner, and
    * a question goes to two nodes at most.
@@ -51,6 +53,14 @@ export interface Rpc {
    */
   isolated(take: (calls: number) => void): IsolatedRpc
   stop(): Promise<void>
+}
+
+/** What every node says. */
+export interface Witnesses<T> {
+  /** The results of the nodes that answered every batch. */
+  readonly told: readonly T[]
+  /** How many did not: what they know is missed. One of another network knows nothing, nor does one that says it has stalled. */
+  readonly silent: number
 }
 
 /** What reading needs of it. */
@@ -100,8 +110,15 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
   const policy = { ...defaultHealthPolicy, ...health }
   const { firstBackoffMs } = policy
   const { dialect } = options
+  const atRecovery: (() => void)[] = []
+  const recovered = () => {
+    for (const act of atRecovery) act()
+  }
   const nodes = new Map(
-    [...new Set([...rpcUrls, ...sendUrls, ...privateUrls])].map((url) => [url, createNode({ url, firstBackoffMs, ...options })]),
+    labelled([...new Set([...rpcUrls, ...sendUrls, ...privateUrls])]).map(({ url, label }) => [
+      url,
+      createNode({ url, label, firstBackoffMs, recovered, ...options }),
+    ]),
   )
   const pick = (urls: readonly string[]) => [...new Set(urls)].flatMap((url) => nodes.get(url) ?? [])
   const readers = pick(rpcUrls)
@@ -148,18 +165,18 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
     }
   }
 
-  /** Empty where the node did not answer a batch. */
-  async function talkWith<T>(node: RpcNode, talk: (ask: Ask) => Promise<T>, at: At): Promise<readonly T[]> {
+  async function talkWith<T>(node: RpcNode, talk: (ask: Ask) => Promise<T>, at: At): Promise<Witnesses<T>> {
     const ask: Ask = async (calls) => {
       const answers = await attempt(node, calls, true, at)
       if (!answers || answers.some(isTroubled)) throw new UnansweredError()
       return answers
     }
     try {
-      return [await talk(ask)]
+      return { told: [await talk(ask)], silent: 0 }
     } catch (error) {
-      if (error instanceof UnansweredError) return []
-      throw error
+      if (!(error instanceof UnansweredError)) throw error
+      const failure = node.failure()
+      return { told: [], silent: failure?.isUnfit || failure?.kind === 'wrong-chain' ? 0 : 1 }
     }
   }
 
@@ -178,8 +195,8 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
     ...readBy((calls, batched, at) => slots.run(at.signal, () => exchange(calls, batched, at))),
     async onEveryNode<T>(talk: (ask: Ask) => Promise<T>, at: At) {
       at.signal.throwIfAborted()
-      const results = await Promise.all(readers.map((node) => talkWith(node, talk, at)))
-      return results.flat()
+      const each = await Promise.all(readers.map((node) => talkWith(node, talk, at)))
+      return { told: each.flatMap(({ told }) => told), silent: each.reduce((sum, { silent }) => sum + silent, 0) }
     },
     async broadcast(signed, at) {
       at.signal.throwIfAborted()
@@ -197,6 +214,7 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
     },
     isolated: (take) => isolatedRpc({ readers, ranking, network, url, take }),
     nodes: () => nodeStates(ranking, [...nodes.values()], readers),
+    onRecovery: (act) => void atRecovery.push(act),
     async stop() {
       await Promise.all([...nodes.values()].map((node) => node.close()))
     },
@@ -333,7 +351,7 @@ async function sendTo(node: RpcNode, call: RpcCall, at: At): Promise<BroadcastAn
   try {
     if (!node.verified()) await abortable(node.check(), at.signal)
     const [answer] = await node.post([call], false, at)
-    return answer ?? { unreachable: `${node.label} gave no answer` }
+    return answer ? { ...answer, node: node.label } : { unreachable: `${node.label} gave no answer` }
   } catch (error) {
     return { unreachable: error instanceof NodeFailure ? error.message : `${node.label} did not answer in time` }
   }
@@ -394,18 +412,24 @@ export async function sendToAll(rpc: Rpc, signed: SignedBytes, reader: Broadcast
 
 function receptionOf(answer: BroadcastAnswer, reader: BroadcastAnswerReader): BroadcastResult {
   if ('unreachable' in answer) return { is: 'unclear', reason: answer.unreachable }
-  if (answer.error) return reader.error(answer.error)
-  if (reader.isAccepted(answer.result)) return { is: 'accepted' }
+  const { node } = answer
+  const accepted: BroadcastResult = { is: 'accepted', ...(node !== undefined && { node }) }
+  if (answer.error) {
+    const result = reader.error(answer.error)
+    return result.is === 'accepted' ? accepted : result
+  }
+  if (reader.isAccepted(answer.result)) return accepted
   return {
     is: 'unclear',
-    reason: `a node did not answer with the hash: ${quoteNode(JSON.stringify(answer.result ?? null, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)))}`,
+    reason: `a node did not answer with the hash: ${quoteNode(JSON.stringify(answer.result ?? null, bigintAsText))}`,
   }
 }
 
 /** A refusal counts only when every node refuses: a node that did not answer may have accepted the bytes. */
 function combine(receptions: readonly BroadcastResult[]): BroadcastResult {
+  const accepted = receptions.find((each) => each.is === 'accepted')
+  if (accepted) return accepted
   const others = receptions.flatMap((each) => (each.is === 'accepted' ? [] : each))
-  if (others.length < receptions.length) return { is: 'accepted' }
   const is = others.length > 0 && others.every((each) => each.is === 'refused') ? 'refused' : 'unclear'
   const reason = [...new Set(others.map((each) => each.reason))].join('; ')
   const meaning = meaningsByWeight.find((one) => others.some((each) => each.meaning === one))
@@ -422,3 +446,14 @@ const meaningsByWeight: readonly RefusalMeaning[] = [
   'sequence-ahead',
   'not-now',
 ]
+
+/** Two keys of one provider are two nodes, whose URLs look the same without the keys: all but the first have a number. */
+function labelled(urls: readonly string[]): readonly { readonly url: string; readonly label: string }[] {
+  const counts = new Map<string, number>()
+  return urls.map((url) => {
+    const masked = maskUrl(url)
+    const count = (counts.get(masked) ?? 0) + 1
+    counts.set(masked, count)
+    return { url, label: count === 1 ? masked : `${masked} #${count}` }
+  })
+}

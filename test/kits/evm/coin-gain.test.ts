@@ -48,7 +48,7 @@ describe('what a transaction brought of the coin, by the balances of its block',
   }
   const ofWallet = { hash: '0xc', from: wallet.toLowerCase(), to: other }
 
-  it('is told beside an approval of the same wallet in that block, and a plain transfer to or from it', async () => {
+  it('counts nothing of an approval of the same wallet in that block, nor of a plain transfer to or from it', async () => {
     for (const input of ['0x095ea7b3ff', '0xa22cb465ff', '0x87517c45ff'])
       expect(await gainBeside([{ ...ofWallet, value: '0x0', input }], {}, mined('0xc'))).to.equal(110n)
     const plain = mined('0xc', { gasUsed: '0x5208' })
@@ -83,7 +83,7 @@ describe('what a transaction brought of the coin, by the balances of its block',
     expect(await readCoinGain({ batch } as unknown as Rpc, receipt, wallet, false, at)).to.equal(undefined)
   })
 
-  it('is not known where others sent coin by a call in that block, another one of the wallet may have got some, or it was paid out of staking', async () => {
+  it('stays unknown where others sent coin by a call in that block, another one of the wallet may have got some, or it was paid out of staking', async () => {
     const called = { ...ofWallet, value: '0x0', input: '0x12345678' }
     expect(await gainBeside([called], {}, mined('0xc'))).to.equal(undefined)
     const approval = { ...called, input: '0x095ea7b3ff' }
@@ -127,7 +127,7 @@ describe('what many transactions did to the coin of their wallets', () => {
   const unhealthy: string[] = []
   const rpc = { batch, url: () => 'a node', markUnhealthy: (why: string) => unhealthy.push(why) } as unknown as Rpc
 
-  it('is told by one batch, with one header for each block and without its transactions, and not where the wallet sent another one there', async () => {
+  it('takes one batch, with one header for each block and without its transactions, and not where the wallet sent another one there', async () => {
     const all = [
       [inBlock(7), wallet],
       [inBlock(7), other],
@@ -141,12 +141,12 @@ describe('what many transactions did to the coin of their wallets', () => {
     ])
   })
 
-  it('is refused where the node has another block of that number', async () => {
+  it('fails where the node has another block of that number', async () => {
     const error = await readCoinChanges(rpc, [[inBlock(7, '0xelse'), wallet]], false, at).catch((thrown: unknown) => thrown)
     expect(error).to.include({ name: 'NETWORK' })
   })
 
-  it('is not told of one whose block is another or whose state is gone, and is of the others', async () => {
+  it('stays unknown of one whose block is another or whose state is gone, and not of the others', async () => {
     const before = [...unhealthy]
     const all = [
       [inBlock(7, '0xelse'), wallet],

@@ -148,7 +148,7 @@ describe('the rail of EVM chains', () => {
     const sealed = rail.seal(draft, await sign({ chain: 'ethereum', network: 'local', address: owner, signable: draft }))
     const tx = Transaction.from(hexlify(sealed.raw))
     expect(tx).to.include({ type: 2, chainId: 31337n, from: owner, to: nowhere, value: 1n, nonce: rail.nonceOf(sequence), hash: sealed.id })
-    expect(await rail.send(sealed, at())).to.deep.equal({ is: 'accepted' })
+    expect(await rail.send(sealed, at())).to.include({ is: 'accepted' })
     expect(await site.rpc('eth_getTransactionByHash', sealed.id)).to.include({ hash: sealed.id })
     await until('it is mined', async () => (await site.rpc('eth_getTransactionReceipt', sealed.id)) !== null)
     const again = await rail.send(sealed, at())
@@ -169,7 +169,7 @@ describe('the rail of EVM chains', () => {
     site.relay.meddle = () => 'cut-after'
     expect((await rail.send(sealed, at())).is).to.equal('unclear')
     await site.heal()
-    expect(await rail.send(sealed, at())).to.deep.equal({ is: 'accepted' })
+    expect(await rail.send(sealed, at())).to.include({ is: 'accepted' })
     await site.rpc('evm_setAutomine', true)
     await site.mine()
   })

@@ -149,14 +149,14 @@ describe('the fees of a receipt', () => {
     expect(feesOf({ l1Fee: '0x0', ...operator }, true)?.feeRaw).to.equal(gasRaw + 21_000n * 200n + 7n)
   })
 
-  it('are unknown where the operator takes a part and the receipt is not known to be of Jovian', () => {
+  it('stay unknown where the operator takes a part and the receipt is not known to be of Jovian', () => {
     const operator = { l1Fee: '0x0', operatorFeeScalar: '0x1e8480', operatorFeeConstant: '0x7' }
     for (const daFootprintGasScalar of [undefined, null, '0x0'])
       expect(feesOf({ ...operator, daFootprintGasScalar }, true), String(daFootprintGasScalar)).to.equal(undefined)
     expect(feesOf({ ...operator, operatorFeeScalar: '0x0' }, true)?.feeRaw).to.equal(gasRaw + 7n)
   })
 
-  it('are unknown where a rollup does not say its part, or any part is no number', () => {
+  it('stay unknown where a rollup does not say its part, or any part is no number', () => {
     for (const l1Fee of [undefined, null, '', '0x', 'much']) expect(feesOf({ l1Fee }, true), String(l1Fee)).to.equal(undefined)
     expect(feesOf({ l1Fee: 'much' }, false)).to.equal(undefined)
     expect(feesOf({ l1Fee: '0x1', operatorFeeScalar: 'much' }, true)).to.equal(undefined)

@@ -36,18 +36,18 @@ describe('the broadcast result of signed bytes', () => {
   const says = (message: string) => error(-32000, message)
 
   it('says "accepted" if one node takes them, whatever the others say', async () => {
-    expect(await sentTo(says('nonce too low'), hangUp, takes)).to.deep.equal({ is: 'accepted' })
+    expect(await sentTo(says('nonce too low'), hangUp, takes)).to.include({ is: 'accepted' })
     // The one that took them may be the first to answer; the others get them all the same.
     while (!nodes.every(({ asked }) => asked.includes('eth_sendRawTransaction'))) await moment()
   })
 
   it('says "accepted" if one node takes them after another returned a wrong hash', async () => {
     const late: Behaviour = (asked, response) => void setTimeout(() => takes(asked, response), 60)
-    expect(await sentTo(healthy({ result: `0x${'ee'.repeat(32)}` }), late)).to.deep.equal({ is: 'accepted' })
+    expect(await sentTo(healthy({ result: `0x${'ee'.repeat(32)}` }), late)).to.include({ is: 'accepted' })
   })
 
   it('says "accepted" if a node already has them, in any wording', async () => {
-    expect(await sentTo(says('already known'), says('insufficient funds'))).to.deep.equal({ is: 'accepted' })
+    expect(await sentTo(says('already known'), says('insufficient funds'))).to.include({ is: 'accepted' })
   })
 
   it('says "refused" only if every node refuses, with the most telling reason', async () => {
@@ -99,13 +99,13 @@ describe('the broadcast result of signed bytes', () => {
     nodes[0]?.behave(silly)
     await nodes[0]?.dropConnections()
     expect(await rpc.request('eth_gasPrice', [], at).catch(() => 'nothing')).to.equal('nothing')
-    expect(await send(rpc, { id, raw }, at)).to.deep.equal({ is: 'accepted' })
+    expect(await send(rpc, { id, raw }, at)).to.include({ is: 'accepted' })
   })
 
   it('reaches a node that is in its backoff', async () => {
     expect(await sentTo(hangUp)).to.include({ is: 'unclear' })
     nodes[0]?.behave(checked(takes))
-    expect(await send(rpc, { id, raw }, at)).to.deep.equal({ is: 'accepted' })
+    expect(await send(rpc, { id, raw }, at)).to.include({ is: 'accepted' })
   })
 })
 
@@ -144,8 +144,8 @@ describe('the answers of a real node to signed bytes', () => {
 
   it('give the right result for each outcome', async () => {
     const next = Number(await test.rpc('eth_getTransactionCount', rich.address, 'pending'))
-    expect(await sent({ nonce: next })).to.deep.equal({ is: 'accepted' })
-    expect(await sent({ nonce: next }), 'the same again').to.deep.equal({ is: 'accepted' })
+    expect(await sent({ nonce: next })).to.include({ is: 'accepted' })
+    expect(await sent({ nonce: next }), 'the same again').to.include({ is: 'accepted' })
     expect(await sent({ nonce: next, maxFee: '49' }), 'too little to replace').to.include({ is: 'refused', meaning: 'outbid' })
     expect(await sent({ nonce: next + 1, maxFee: '0.000000001' }), 'below the base fee').to.include({
       is: 'refused',

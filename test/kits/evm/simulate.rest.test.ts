@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { AbiCoder, Interface, concat, id, toBeHex, zeroPadValue } from 'ethers'
 import { expect } from 'chai'
 import type { Allowance, SimulatedOutcome } from '../../../core/contracts/index.ts'
+import { standingRightsIn } from '../../../core/contracts/chain.ts'
 import { addressOf, nowhere, soon, startSite, type TestSite } from '../../transactions/site.ts'
 import { mined } from './test-chain.ts'
 
@@ -261,7 +262,10 @@ describe('simulated steps', () => {
 
   it('need no right that stands: those of a spender are read in one question, and what is no token gives none', async () => {
     const asked = { tokens: [usdx, contract, nowhere], permit2s: [nowhere], collections: [usdx, contract] }
-    const standing = () => site.chain.evm?.standing?.(wallet, [spender, nowhere], asked, { signal: soon() })
+    const standing = async () => {
+      const told = await site.chain.evm?.standing?.(wallet, [spender, nowhere], asked, { signal: soon() })
+      return told && standingRightsIn(told).grants
+    }
     await site.rpc('anvil_setCode', contract, '0x5f5ffd')
     expect(await standing()).to.deep.equal([])
     await send({ to: usdx, data: token.encodeFunctionData('approve', [spender, 9n]) })

@@ -131,12 +131,12 @@ describe('nodes of a family that is not EVM', () => {
         { isAccepted: (result) => result === 'id', error: ({ message }) => ({ is: 'refused', reason: message }) },
         at,
       )
-    expect(await send()).to.deep.equal({ is: 'accepted' })
+    expect(await send()).to.include({ is: 'accepted' })
     nodes[0]?.behave(says({ whoAreYou: '7', take: '"id"' }))
     await nodes[0]?.dropConnections()
     await ask('name').catch(() => {})
     expect(rpc.nodes()[0]).to.include({ state: 'wrong-chain' })
-    expect(await send()).to.deep.equal({ is: 'accepted' })
+    expect(await send()).to.include({ is: 'accepted' })
     nodes[0]?.behave(says({ take: '{"code":-3,"message":"broke"}' }))
     expect(await send()).to.deep.equal({ is: 'refused', reason: 'broke' })
     nodes[0]?.behave(says({ take: '9007199254740993' }))

@@ -64,6 +64,17 @@ describe('a network with several nodes', () => {
     }
   }
 
+  it('tells two keys of one provider apart, and shows neither', async () => {
+    nodes = [await startFakeNode(chainOf('one', 100))]
+    const keys = ['a1b2c3d4e5f60718293a4b5c6d7e8f90', 'b1b2c3d4e5f60718293a4b5c6d7e8f91']
+    const log = { info() {}, warn() {} }
+    const rpcUrls = keys.map((key) => `${nodes[0]?.url}/v3/${key}`)
+    rpc = evmRpc({ rpcUrls, chainId: 1, timeoutMs: 30_000, log, meter: { rpc() {} } })
+    const [first, second] = rpc.nodes().map(({ url }) => url)
+    expect(second).to.equal(`${first} #2`)
+    for (const key of keys) expect(`${first} ${second}`).to.not.contain(key)
+  })
+
   it('asks the first node while all are healthy', async () => {
     await network([chainOf('a', 100), chainOf('b', 101), chainOf('c', 99)])
     await compared()
@@ -250,15 +261,24 @@ describe('a network with several nodes', () => {
     let stop: AbortController
     let following: Promise<void>
 
+    let feed: ReturnType<typeof createHeadFeed>
+    let polls: number
+    let clockMs: number
+
     function follow(): void {
       heads = []
+      polls = 0
+      clockMs = 0
       stop = new AbortController()
-      const feed = createHeadFeed({
-        poll: async () =>
-          readBlock(rpc, (await rpc.batch([latest], at))[0]?.result ?? (await ask(rpc, 'eth_getBlockByNumber', latest.params, at))),
-        behind: (number) => rpc.behind(number),
+      feed = createHeadFeed({
+        rpc,
+        async poll() {
+          polls += 1
+          return readBlock(rpc, (await rpc.batch([latest], at))[0]?.result ?? (await ask(rpc, 'eth_getBlockByNumber', latest.params, at)))
+        },
         pollingMs: 10,
         log: { info() {}, warn() {} },
+        nowMs: () => clockMs,
       })
       following = (async () => {
         for await (const head of feed(stop.signal)) heads.push(head)
@@ -308,6 +328,48 @@ describe('a network with several nodes', () => {
       nodes[0]?.behave(chainOf('a', 5))
       await heard(5)
       expect(numbers()).to.deep.equal([20, 5])
+    })
+
+    /** Until the feed waits for as long as it ever does, and the node may be asked by others. */
+    async function awayForLong(): Promise<void> {
+      await network([checked(status(500))], { firstBackoffMs: 1 })
+      follow()
+      while (polls < 2) await moment(10)
+      clockMs = 60_000
+      for (let before = 0; before < polls; await moment(300)) before = polls
+    }
+
+    /** Or not, in a time that is far below the feed's longest pause. */
+    async function heardSoon(of: readonly Head[]): Promise<void> {
+      for (let moments = 0; of.length === 0 && moments < 200; moments += 1) await moment(10)
+    }
+
+    it('asks a network that stays away less and less often', async () => {
+      await awayForLong()
+      const before = polls
+      await moment(1_500)
+      expect(polls).to.equal(before)
+    })
+
+    it('yields the head of a network that was away as soon as another question finds it again', async () => {
+      await awayForLong()
+      nodes[0]?.behave(chainOf('a', 7))
+      await whoAnswers()
+      await heardSoon(heads)
+      expect(numbers()).to.deep.equal([7])
+    })
+
+    it('asks a network that was away at once for a new follower', async () => {
+      await awayForLong()
+      nodes[0]?.behave(chainOf('a', 7))
+      const others: Head[] = []
+      const other = (async () => {
+        for await (const head of feed(stop.signal)) others.push(head)
+      })()
+      await heardSoon(others)
+      expect(others.map(({ number }) => number)).to.deep.equal([7n])
+      stop.abort()
+      await other
     })
 
     it('yields only the newest head to a slow follower', async () => {

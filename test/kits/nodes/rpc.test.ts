@@ -555,7 +555,9 @@ describe('an RPC client', () => {
       const late: Behaviour = (asked, response) => void setTimeout(() => healthy({ result: '0xhash' })(asked, response), 2_000)
       const nodes = [await node(checked(late)), await node(checked(error(-32000, 'nonce too low'))), await node(hangUp)]
       const answers = await client(nodes).broadcast(signed, at)
-      expect(answers[0]).to.deep.equal({ result: '0xhash' })
+      expect(answers[0]).to.include({ result: '0xhash' })
+      // The node that took it is named as it is everywhere, without its key.
+      expect(answers[0]).to.have.property('node').that.includes('***').and.not.contains(key)
       expect(answers[1]).to.have.nested.property('error.message', 'nonce too low')
       expect(answers[2])
         .to.have.property('unreachable')
@@ -566,7 +568,7 @@ describe('an RPC client', () => {
     it('does not wait for a silent node once another has the transaction', async () => {
       const rpc = client([await node(takes), await node(silent)], { timeoutMs: 60_000 })
       const answers = await rpc.broadcast(signed, at)
-      expect(answers[0]).to.deep.equal({ result: '0xhash' })
+      expect(answers[0]).to.include({ result: '0xhash' })
       expect(answers[1])
         .to.have.property('unreachable')
         .that.matches(/did not answer in time/)
@@ -594,7 +596,7 @@ describe('an RPC client', () => {
       const [reading, sending, relay] = [await node(), await node(), await node(takes)]
       const rpc = client([reading], { sendUrls: [sending.url], privateUrls: [relay.url] })
       await rpc.request('eth_blockNumber', [], at)
-      expect(await rpc.broadcast({ ...signed, privateOnly: true }, at)).to.deep.equal([{ result: '0xhash' }])
+      expect(await rpc.broadcast({ ...signed, privateOnly: true }, at)).to.deep.equal([{ node: relay.url, result: '0xhash' }])
       for (const { asked } of [reading, sending]) expect(asked).to.not.include('eth_sendRawTransaction')
       expect(relay.asked).to.deep.equal(['eth_chainId', 'eth_sendRawTransaction'])
       const without = client([reading], { sendUrls: [sending.url] })
@@ -616,7 +618,7 @@ describe('an RPC client', () => {
         (calls[0]?.method === 'eth_chainId' ? error(-32601) : healthy())({ calls, batched }, response),
       )
       const answers = await client([], { sendUrls: [relay.url] }).broadcast(signed, at)
-      expect(answers).to.deep.equal([{ result: '0x1' }])
+      expect(answers).to.deep.equal([{ node: relay.url, result: '0x1' }])
     })
   })
 })
