@@ -1,5 +1,6 @@
 import { EventFragment, getAddress, solidityPackedKeccak256, type Result } from 'ethers'
 import { SluiceError, type BookMarket, type BookSide, type Token, type UnlistedMarket, type Venue } from '../../core/contracts/index.ts'
+import { revertedSilently } from '../../core/contracts/rail.ts'
 import type { Evm, CallResult } from '../evm/types.ts'
 import { abiOf } from '../evm/encoding.ts'
 
@@ -53,9 +54,6 @@ function pairOf(base: Token, quote: Token): Pair {
   const hash = (pays: Token, wants: Token) => solidityPackedKeccak256(['address', 'address'], [pays.address, wants.address])
   return { id: `${base.address}/${quote.address}`, base, quote, hashes: { sells: hash(base, quote), buys: hash(quote, base) } }
 }
-
-/** Addresses from nodes are in lower case. */
-export const isSameAddress = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
 export function pairOfMarket({ pairs }: Deployment, { id, base, quote }: BookMarket): Pair {
   const pair = pairs.find((each) => each.id === id)
@@ -130,6 +128,6 @@ export const oasisRefusals: Readonly<Record<string, string>> = {
   'Offer was deleted or taken, or never existed.': 'the order is over: it was filled or cancelled',
   'Offer can not be cancelled because user is not owner, and market is open, and offer sells required amount of tokens.':
     "the order is another wallet's",
-  'reverted without a reason':
+  [revertedSilently]:
     'the market refused it without a reason: it may be closed or paused, the order book may have moved past the bound, or have too little in it',
 }

@@ -1,7 +1,8 @@
 import { zeroPadValue } from 'ethers'
 import type { At, BookSide } from '../../core/contracts/index.ts'
 import type { EvmReader, FoundLog } from '../evm/types.ts'
-import { isSameAddress, topicOf, type Deployment, type Pair } from './contract.ts'
+import { topicOf, type Deployment, type Pair } from './contract.ts'
+import { isSameAddress } from '../evm/encoding.ts'
 
 const makeTopic = topicOf('LogMake')
 const takeTopic = topicOf('LogTake')

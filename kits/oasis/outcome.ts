@@ -1,7 +1,8 @@
 import type { LogDescription } from 'ethers'
 import type { ActionOutcome, Json, OrderState } from '../../core/contracts/index.ts'
 import * as json from '../../core/base/json.ts'
-import { oasisAbi, isSameAddress, topicOf } from './contract.ts'
+import { oasisAbi, topicOf } from './contract.ts'
+import { isSameAddress } from '../evm/encoding.ts'
 import { bookPriceOf, formatRaw } from '../../core/base/decimal.ts'
 
 /** The outcome of an order or a cancel, from the market's events in its transaction. @throws where memo or receipt are not of an order */

@@ -12,6 +12,7 @@ import { readTexts, combineAll, deferred, combine } from './batch-read.ts'
 import { readWithTerms, type Curie, type CurieMarket, findCurie, deploymentOf, type PerpOptions } from './curie.ts'
 import {
   accountWithoutFigures,
+  liquidationsFrom,
   liquidationsOf,
   readAccount,
   collateralOf,
@@ -126,5 +127,6 @@ export function perp(venue: Venue<Evm>, options: PerpOptions): Perp {
     transferCollateral: (token, amountRaw, how) => planMove(curie().contracts, token, amountRaw, how),
     perpFill: readPerpFill,
     liquidations: (owner, name, sinceBlock, at) => liquidationsOf(curie(), marketOf(name), owner, sinceBlock, at),
+    liquidationsFrom: (at) => liquidationsFrom(curie().reader, at),
   }
 }

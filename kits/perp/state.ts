@@ -13,6 +13,8 @@ import {
   type PerpAccountAnswer,
   type PerpLiquidation,
 } from '../../core/contracts/index.ts'
+import { firstBlockOfLogs } from '../evm/log-ranges.ts'
+import type { EvmReader, FoundLog } from '../evm/types.ts'
 import { curieAbi } from './abi.ts'
 import {
   readFlag,
@@ -263,6 +265,10 @@ const notAccepted = ({ symbol, native }: Token, settlement: Token) =>
     `The exchange does not accept ${symbol} as collateral${native ? ': wrap it first, if it accepts the wrapped token' : ''}. Its settlement token is ${settlement.symbol}.`,
   )
 
+/** The first block whose events are found. */
+export const liquidationsFrom = async (reader: EvmReader, at: At): Promise<number> =>
+  firstBlockOfLogs((await reader.read([], at)).head.number)
+
 /** The liquidations of a wallet's position, from the exchange's events. */
 export async function liquidationsOf(
   { reader, contracts: { house } }: Curie,
@@ -271,10 +277,42 @@ export async function liquidationsOf(
   sinceBlock: number,
   at: At,
 ): Promise<readonly PerpLiquidation[]> {
-  const topics = curieAbi.encodeFilterTopics('PositionLiquidated', [owner, id])
-  const logs = await reader.logs({ address: house, topics: topics.map(String), fromBlock: sinceBlock + 1 }, at)
-  return logs.flatMap(({ topics, data, transactionHash, blockNumber }) => {
-    const parsed = curieAbi.parseLog({ topics: [...topics], data })
-    return parsed ? [{ txHash: transactionHash, blockNumber, sizeRaw: BigInt(parsed.args['positionSize']) }] : []
-  })
+  const logsSince = (fromBlock: number, ...names: readonly string[]) => {
+    const [[, ...about] = [], ...others] = names.map((name) => curieAbi.encodeFilterTopics(name, [owner, id]).map(String))
+    const first = names.flatMap((name) => curieAbi.getEvent(name)?.topicHash ?? [])
+    return reader.logs({ address: house, topics: [others.length === 0 ? (first[0] ?? null) : first, ...about], fromBlock }, at)
+  }
+  const [first] = await logsSince(sinceBlock + 1, 'PositionLiquidated')
+  if (!first) return []
+  return readLiquidations(await logsSince(first.blockNumber, 'PositionLiquidated', 'PositionChanged', 'FundingPaymentSettled'))
 }
+
+/**
+ * Of the events of a trader in a market, in their order. A liquidation settles the funding, trades the position as any close (`PositionChanged`, with the exchange's
+ * fee), and takes its penalty then: ClearingHouse._liquidate of @perp/curie-contract@2.8.4.
+ */
+function readLiquidations(logs: readonly FoundLog[]): readonly PerpLiquidation[] {
+  const found: PerpLiquidation[] = []
+  let [hash, fundingRaw]: [string, bigint] = ['', 0n]
+  let changed: readonly bigint[] | undefined
+  for (const { topics, data, transactionHash, blockNumber } of logs) {
+    // One transaction may have several of them.
+    if (transactionHash !== hash) [hash, fundingRaw, changed] = [transactionHash, 0n, undefined]
+    const event = curieAbi.parseLog({ topics: [...topics], data })
+    const values = (event?.args.toArray() ?? []).slice(2).filter((value): value is bigint => typeof value === 'bigint')
+    if (event?.name === 'FundingPaymentSettled') fundingRaw -= values[0] ?? 0n
+    else if (event?.name === 'PositionChanged') changed = values
+    else if (event?.name === 'PositionLiquidated') {
+      const [, sizeRaw = 0n, penaltyRaw = 0n] = values
+      const [exchangedRaw, , feeRaw = 0n, , profitRaw] = changed ?? []
+      const isWhole = exchangedRaw !== undefined && profitRaw !== undefined && size(exchangedRaw) === sizeRaw
+      const side: 'LONG' | 'SHORT' = isWhole && exchangedRaw > 0n ? 'LONG' : 'SHORT'
+      const effect = isWhole && { side, feeRaw: feeRaw + penaltyRaw, realizedProfitRaw: profitRaw - penaltyRaw, fundingRaw }
+      found.push({ txHash: transactionHash, blockNumber, sizeRaw, ...(effect && { effect }) })
+      ;[fundingRaw, changed] = [0n, undefined]
+    }
+  }
+  return found
+}
+
+const size = (raw: bigint) => (raw < 0n ? -raw : raw)

@@ -36,6 +36,7 @@ describe('a liquidation', () => {
       await fixture.wait(120)
       const { position, account } = await fixture.exchange.position(trader.address, market, at())
       const isDue = account.valueRaw < account.maintenanceMarginRaw
+      const owedBefore = await owed(trader.address)
       const attempt = await (await liquidate()).wait().then(
         (done: { hash: string } | null) => done?.hash,
         () => undefined,
@@ -46,6 +47,9 @@ describe('a liquidation', () => {
       const [suffered] = await fixture.exchange.liquidations(trader.address, market, receipt.blockNumber, at())
       const left = (await fixture.exchange.position(trader.address, market, at())).position.sizeRaw
       expect(suffered).to.include({ txHash: attempt, sizeRaw: position.sizeRaw - left })
+      const { side, feeRaw = 0n, realizedProfitRaw = 0n, fundingRaw = 0n } = suffered?.effect ?? {}
+      expect([side, feeRaw > 0n]).to.deep.equal(['SHORT', true])
+      expect(realizedProfitRaw + fundingRaw).to.equal((await owed(trader.address)) - owedBefore)
       expect(await fixture.exchange.liquidations(trader.address, market, Number(suffered?.blockNumber), at())).to.deep.equal([])
       expect(await fixture.exchange.liquidations(seller.address, market, 0, at())).to.deep.equal([])
       const newest = await fixture.provider.getBlockNumber()
@@ -58,6 +62,12 @@ describe('a liquidation', () => {
     }
     expect.fail('The price never went far enough.')
   })
+
+  /** What the exchange owes the account besides its collateral and open positions. */
+  async function owed(trader: string): Promise<bigint> {
+    const balances = await fixture.contract('AccountBalance')
+    return BigInt((await balances.getFunction('getPnlAndPendingFee').staticCall(trader))[0])
+  }
 
   async function logsByParts(fromBlock: number, blocks: number) {
     const rpc = evmRpc({

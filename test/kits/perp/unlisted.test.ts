@@ -44,10 +44,10 @@ const read = async (calls: readonly { to: string; data: string }[]) => ({
   }),
 })
 
-describe('markets of a plugin that are not as it says', () => {
-  const own = keptLog()
-  const venueOf = (more: object) => ({ ...on, log: own.log, tokens: [], config: {}, reader: { read }, ...more }) as unknown as Venue<Evm>
+const own = keptLog()
+const venueOf = (more: object) => ({ ...on, log: own.log, tokens: [], config: {}, reader: { read }, ...more }) as unknown as Venue<Evm>
 
+describe('markets of a plugin that are not as it says', () => {
   it('stay out of a perpetual exchange, which says so', async () => {
     const contracts = { routerAddress: house, vaultAddress: vault }
     const exchange = perp(venueOf({ contracts }), { markets: { 'ethereum/mainnet': [eth, dead, foreign, btc].map(String) } })
@@ -73,5 +73,22 @@ describe('markets of a plugin that are not as it says', () => {
     expect(used).to.have.length(1)
     expect(unlisted.map(({ market }) => market)).to.deep.equal([`${dead}-BTC`])
     expect(() => of(pairs.slice(1))).to.throw('not in the token list')
+  })
+})
+
+describe('a perpetual exchange on a chain', () => {
+  it('tells from which block on it finds liquidations', async () => {
+    for (const [newest, first] of [
+      [200_000n, 100_001],
+      [99_999n, 0],
+    ] as const) {
+      const reader = {
+        read: async (calls: Parameters<typeof read>[0]) => ({ ...(await read(calls)), head: { number: newest, timestamp: 1 } }),
+      }
+      const contracts = { routerAddress: house, vaultAddress: vault }
+      const exchange = perp(venueOf({ contracts, reader }), { markets: { 'ethereum/mainnet': [String(eth)] } })
+      await exchange.start(at.signal)
+      expect(await exchange.liquidationsFrom?.(at)).to.equal(first)
+    }
   })
 })
