@@ -126,7 +126,7 @@ const trace = union(
   object({ of: literal('cancels'), orders: array(union(text, integer)) }),
   object({ of: literal('leverage'), coin: text, isCross: flag, leverage: integer }),
   object({ of: literal('borrowLend'), operation: text, token: text, amount: union(decimal, nothing) }),
-  object({ of: literal('withdraw') }),
+  object({ of: literal('withdraw') }, { amount: decimal }),
   object({ of: literal('usdClassTransfer'), amount: decimal, toPerp: flag }),
   object({ of: literal('nothing') }),
 )
@@ -144,6 +144,9 @@ const tracedStep = object(
   },
 )
 export type TracedStep = Infer<typeof tracedStep>
+
+/** The exchange keeps so much of every withdrawal: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/exchange-endpoint#initiate-a-withdrawal-request */
+export const withdrawalFee = '1'
 
 /** Checks a step that comes from the journal, perhaps written by an older version. */
 export const isTracedStep = (step: unknown): step is TracedStep => is(tracedStep, step)

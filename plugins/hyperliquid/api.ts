@@ -13,9 +13,13 @@ const light: ReadonlySet<string> = new Set([
   'spotClearinghouseState',
   'exchangeStatus',
 ])
-const weightOf = (type: string): number => (light.has(type) ? 2 : 20)
+/** No action is signed without the exchange's time. */
+const timeQuery = 'exchangeStatus'
+/** Of a query for the status of one order. */
+export const orderStatusWeight = 2
+const weightOf = (type: string): number => (light.has(type) ? orderStatusWeight : 20)
 /** A long answer has one more weight for so many entries. */
-const entriesPerWeight = 20
+export const entriesPerWeight = 20
 
 interface InfoRequest {
   readonly type: string
@@ -25,9 +29,10 @@ interface InfoRequest {
 /** Queries the exchange's info endpoint, which changes nothing. @throws SluiceError NETWORK, RATE_LIMIT */
 export type QueryInfo = <T>(request: InfoRequest, shape: Shape<T>, at: At) => Promise<T>
 
-export function createInfoQuery(post: Post, limiter: RateLimiter): QueryInfo {
+/** @param what of `action` queries of callers use nothing up */
+export function createInfoQuery(post: Post, limiter: RateLimiter, what: 'query' | 'action' = 'query'): QueryInfo {
   return async (request, shape, { signal }) => {
-    limiter.take(weightOf(request.type), 'query', payerOf(signal))
+    limiter.take(weightOf(request.type), request.type === timeQuery ? 'action' : what, payerOf(signal))
     const answer = await post('info', JSON.stringify(request), signal)
     if (answer.is === 'lost') throw unavailable(answer.reason)
     const failure = queryFailure(answer, request.type)
@@ -121,6 +126,13 @@ function connectionProblem(error: unknown): string {
 /** The part of the rate limit that is reserved for actions. Queries cannot use it up. */
 const reservedForActions = 1 / 6
 
+/** What the server itself does not take, where it can wait. */
+const leftToCallers = 1 / 3
+
+/** Room that is kept for the server is free again where it has not asked for it for so long. */
+const keptMs = 10_000
+const keptBeside = 1 / 30
+
 /** Counts requests by the exchange's own weights against its limit per minute. */
 export interface RateLimiter {
   /**
@@ -128,6 +140,10 @@ export interface RateLimiter {
    * @throws SluiceError RATE_LIMIT where the limit is used up, or a payer's part of it: nothing was sent
    */
   take(weight: number, what: 'query' | 'action', payer?: object): void
+  /** Whether the server itself may take so much and leave callers their part. */
+  hasRoom(weight: number): boolean
+  /** Callers leave the server itself this room, beside the part for actions. Keeps it until the next call, for a while. @returns whether it is there */
+  keepRoom(weight: number): boolean
   /** Adds the weight of an answer that was longer than its query accounts for. */
   charge(weight: number): void
   /** The exchange said that the limit is used up. */
@@ -137,6 +153,11 @@ export interface RateLimiter {
 export function createRateLimiter(perMinute: number, nowMs: () => number = () => performance.now()): RateLimiter {
   const bucket = createTokenBucket(perMinute, nowMs)
   const shares = createShares(nowMs)
+  let kept = { weight: 0, untilMs: 0 }
+  // What weighs more than half of a small limit is taken as soon as most of it is there.
+  const atMostHalf = (weight: number) => Math.min(weight, perMinute / 2)
+  /** What a query leaves. */
+  const leftBy = (payer: object | undefined) => perMinute * reservedForActions + (payer && nowMs() < kept.untilMs ? kept.weight : 0)
   return {
     take(weight, what, payer) {
       const isScarce = bucket.left() - weight < perMinute * scarceBelow
@@ -146,7 +167,7 @@ export function createRateLimiter(perMinute: number, nowMs: () => number = () =>
           "This client certificate has used its part of Hyperliquid's rate limit for one IP address, and others wait for theirs. Try again later, and ask less often.",
           { retryAfterSeconds: 5 },
         )
-      const missing = weight - bucket.left() + (what === 'query' ? perMinute * reservedForActions : 0)
+      const missing = weight - bucket.left() + (what === 'query' ? leftBy(payer) : 0)
       if (missing > 0) {
         const retryAfterSeconds = Math.max(1, Math.ceil(missing / (perMinute / 60)))
         throw new SluiceError('RATE_LIMIT', "Hyperliquid's rate limit for one IP address is used up for this minute. Try again later.", {
@@ -155,6 +176,12 @@ export function createRateLimiter(perMinute: number, nowMs: () => number = () =>
       }
       bucket.spend(weight)
       if (payer) shares.spend(payer, weight)
+    },
+    hasRoom: (weight) => bucket.left() - atMostHalf(weight) >= perMinute * leftToCallers,
+    keepRoom(weight) {
+      // A little more, for what the server asks in the meantime: who takes all but the room itself would leave it short each time.
+      kept = { weight: weight > 0 ? atMostHalf(weight) + perMinute * keptBeside : 0, untilMs: nowMs() + keptMs }
+      return bucket.left() - atMostHalf(weight) >= perMinute * reservedForActions
     },
     charge: bucket.spend,
     markExhausted: () => bucket.spend(Math.max(0, bucket.left())),
@@ -229,7 +256,7 @@ export function createClock(queryInfo: QueryInfo): ExchangeClock {
 
   async function sync(at: At): Promise<number> {
     const before = machineMs()
-    const { time } = await queryInfo({ type: 'exchangeStatus' }, status, at)
+    const { time } = await queryInfo({ type: timeQuery }, status, at)
     const after = machineMs()
     ahead = Math.round(time - (before + after) / 2)
     synced = { atMs: after, timeOfDay: Date.now() }

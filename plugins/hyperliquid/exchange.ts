@@ -12,6 +12,7 @@ import {
 import { networks, type HyperliquidNetwork, loadLibrary, type Library } from './actions.ts'
 import { createInfoQuery, type QueryInfo, createRateLimiter, createClock, type ExchangeClock, createPost } from './api.ts'
 import { createFeed, bookStream } from './feed.ts'
+import { createKnownFills, type KnownFills } from './known-fills.ts'
 import { createMarkets, type Listing } from './markets.ts'
 import { createHeads, createOrderUpdates } from './order-updates.ts'
 import type { OrderOwner } from './orders.ts'
@@ -20,6 +21,7 @@ import { hyperliquidRail } from './rail.ts'
 /** The exchange on one of its networks: what all of its trading types use. */
 export interface Exchange {
   readonly queryInfo: QueryInfo
+  readonly knownFills: KnownFills
   readonly clock: ExchangeClock
   readonly network: HyperliquidNetwork
   readonly books: ReturnType<typeof bookStream>
@@ -47,6 +49,7 @@ export function createExchange(
   if (!network || !urls) throw new Error(`Hyperliquid has no network "${name}".`)
   // The schema requires it.
   const { coreDepositWallet = '' } = contracts
+  const ttlMs = config.ttl * 1000
   const limiter = createRateLimiter(config.requestWeightPerMinute)
   const post = createPost(urls.apiUrl)
   const queryInfo = createInfoQuery(post, limiter)
@@ -61,17 +64,19 @@ export function createExchange(
   }
   return {
     queryInfo,
+    // Limits of clients depend on them: no caller's queries may keep them from being read.
+    knownFills: createKnownFills(createInfoQuery(post, limiter, 'action'), config.requestWeightPerMinute),
     clock,
     network,
     books: bookStream({ queryInfo, feed, clock }),
     listing: createMarkets(queryInfo, config.marketsSeconds, log, { coinIndex: network.coinIndex, nativeCurrency, tokens }),
-    ttlMs: config.ttl * 1000,
+    ttlMs,
     tokens,
     coreDepositWallet,
     ownerOf: (address) => ({ chain, network: name, user: address.toLowerCase() }),
     signerOf: (address) => agents.get(address.toLowerCase()),
     actions: {
-      rail: hyperliquidRail({ queryInfo, post, limiter, clock, updates, network, library }),
+      rail: hyperliquidRail({ queryInfo, post, limiter, clock, updates, network, ttlMs, library }),
       heads: createHeads(clock, updates, pauseMs),
     },
     async start() {

@@ -1,6 +1,7 @@
 import { evm, type Evm } from 'sluice/evm'
 import {
   defineConnector,
+  payerOf,
   SluiceError,
   type At,
   type BookAction,
@@ -80,7 +81,17 @@ function orderBook(
       const query = { owner: ownerOf(owner), kind, listing: await listing(at), ...(market && { market }), ...(names && { names }) }
       return readOrders(queryInfo, query, at)
     },
-    trades: ({ owner, ...query }, at) => readTrades(queryInfo, { ...query, ...(owner !== undefined && { user: ownerOf(owner).user }) }, at),
+    trades: ({ owner, ...query }, at) =>
+      readTrades(
+        queryInfo,
+        {
+          ...query,
+          ...(owner !== undefined && { user: ownerOf(owner).user }),
+          // Whoever asks for them wants those of now.
+          ...(payerOf(at.signal) === undefined && { knownFills: exchange.knownFills }),
+        },
+        at,
+      ),
     async balances(owner, at) {
       const { user } = ownerOf(owner)
       return kind === 'perp' ? perpBalancesOf(await readPerpState(queryInfo, user, at)) : readSpotBalances(queryInfo, user, at)

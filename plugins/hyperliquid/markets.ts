@@ -72,7 +72,7 @@ function chainToken({ index, evmContract }: SpotToken, { coinIndex, nativeCurren
 export function createMarkets(queryInfo: QueryInfo, cacheSeconds: number, log: Log, chain: ChainTokens): (at: At) => Promise<Listing> {
   const fees = createCache(feesSeconds, (at) => queryInfo({ type: 'userFees', user: nobody }, userFees, at))
   const warned = new Set<string>()
-  return createCache(cacheSeconds, async (at) => {
+  async function load(at: At): Promise<Listing> {
     const [perps, spot, rates] = await Promise.all([
       queryInfo({ type: 'meta' }, meta, at),
       queryInfo({ type: 'spotMeta' }, spotMeta, at),
@@ -119,7 +119,8 @@ export function createMarkets(queryInfo: QueryInfo, cacheSeconds: number, log: L
         ...(evmContract && { evmContract: evmContract.address.toLowerCase() }),
       })),
     }
-  })
+  }
+  return createCache(cacheSeconds, load, staleSeconds)
 }
 
 const unknownFormat = (at: string | undefined): string => `the exchange lists it in an unknown format (at ${at || 'its top'})`
@@ -197,8 +198,14 @@ const feeRates = object({ userCrossRate: decimal, userAddRate: decimal, userSpot
 type Rates = Infer<typeof feeRates>
 const userFees = shape(feeRates)
 
-/** Caches a value. Callers that come while it is loading share one load. Failures are not cached. */
-function createCache<T>(seconds: number, load: (at: At) => Promise<T>): (at: At) => Promise<T> {
+/** Indexes and decimals of markets stay: an older list serves to cancel where the exchange gives no newer one. */
+const staleSeconds = 600
+
+/**
+ * Caches a value. Callers that come while it is loading share one load. Failures are not cached.
+ * @param stale how many seconds a value serves where it cannot be loaded anew
+ */
+function createCache<T>(seconds: number, load: (at: At) => Promise<T>, stale = 0): (at: At) => Promise<T> {
   let cached: { value: T; atMs: number } | undefined
   let loading: Promise<T> | undefined
 
@@ -221,6 +228,10 @@ function createCache<T>(seconds: number, load: (at: At) => Promise<T>): (at: At)
       abort = () => reject(signal.reason)
       signal.addEventListener('abort', abort, { once: true })
     })
-    return Promise.race([loading, aborted]).finally(() => signal.removeEventListener('abort', abort))
+    const newest = loading.catch((error: unknown) => {
+      if (cached && performance.now() - cached.atMs < stale * 1000) return cached.value
+      throw error
+    })
+    return Promise.race([newest, aborted]).finally(() => signal.removeEventListener('abort', abort))
   }
 }

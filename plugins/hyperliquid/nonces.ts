@@ -15,8 +15,11 @@ export const machineMs = (): number => Math.floor(performance.timeOrigin + perfo
 const dayMs = 86_400_000
 /** The exchange accepts nonces from two days ago to a day ahead: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/nonces-and-api-wallets */
 export const nonceLivesMs = 2 * dayMs
-/** New nonces follow the highest one. A nonce further ahead would leave too little room for them. */
-const maxAheadMs = dayMs / 2
+/**
+ * The exchange keeps the hundred highest nonces of a signer and takes none below them: a hundred that callers give ahead of time would make it refuse
+ * those that are made here, which are the time of day, until then.
+ */
+const maxAheadMs = 60_000
 
 const nonces = (first: number, count: number): readonly Sequence[] =>
   Array.from({ length: count }, (_, index) => ({ nonce: first + index }))
@@ -37,7 +40,7 @@ export function noncesFrom(synced: ClockOffset, nonce: number, count: number, no
   if (nonce > now - nonceLivesMs && nonce + count - 1 < now + maxAheadMs) return nonces(nonce, count)
   throw new SluiceError(
     'INVALID_NONCE',
-    `nonce ${nonce} is outside Hyperliquid's window of accepted nonces: it must be a time in milliseconds, at most two days ago and less than half a day ahead (now: ${now}). Leave it out to have one made.`,
+    `nonce ${nonce} is outside Hyperliquid's window of accepted nonces: it must be a time in milliseconds, at most two days ago and less than a minute ahead (now: ${now}). Leave it out to have one made.`,
     { details: { nonce, now } },
   )
 }

@@ -10,6 +10,7 @@ import {
   SluiceError,
 } from 'sluice/plugin'
 import type { QueryInfo } from './api.ts'
+import { maxFills, type KnownFills } from './known-fills.ts'
 import { compare, divide, subtract, normalize, sum, multiply } from 'sluice/decimal'
 import type { Listing, MarketEntry } from './markets.ts'
 import {
@@ -68,7 +69,7 @@ const namedTrade = object({ coin: text, tid: integer, time: integer })
 
 const fill = object({ ...tradeFields, oid: integer, fee: decimal, feeToken: text })
 export type WireFill = Infer<typeof fill>
-export const fills = shape(array(fill))
+const fillOfOrder = object({ oid: integer })
 
 /** Up to so many orders are queried one by one. Above, the lists of open and past orders are read first. */
 const maxSingleQueries = 8
@@ -106,7 +107,9 @@ export async function readOrders(
     return isInMarket && isShown ? [{ status, market: entry.market }] : []
   })
   const statuses = found.map(({ status }) => status)
-  const fillsOf = await readOwnFills(queryInfo, owner.user, statuses, names !== undefined, at)
+  // An order without a filled amount has no fills, so that the query can be saved.
+  const isAnyFilled = statuses.some((each) => compare(progressOf(each).filledAmount, '0') > 0)
+  const fillsOf: FillsOf = isAnyFilled ? await readOwnFills(queryInfo, owner.user, statuses, names !== undefined, at) : () => []
   return found
     .flatMap(({ status, market: of }) => {
       const own = fillsOf(status)
@@ -223,37 +226,58 @@ function typeOf(tif: string | undefined): OrderType {
   return tif === 'FrontendMarket' || tif === 'LiquidationMarket' ? 'MARKET' : 'LIMIT'
 }
 
-/** The exchange returns at most so many of the newest fills: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/info-endpoint */
-const maxFills = 2000
-
-/** The fills of an order. Undefined where only its fills say how much was filled and the exchange no longer returns them. */
+/**
+ * The fills of an order. Undefined where only its fills say how much was filled, and the exchange no longer returns them.
+ * @throws SluiceError NETWORK where only they say it, and one of them cannot be read
+ */
 type FillsOf = (order: WireOrderStatus) => readonly WireFill[] | undefined
 
+/** What the exchange returned of fills: each is checked by itself. */
+interface ReadFills {
+  readonly fills: readonly WireFill[]
+  /** The millisecond before which there may be others. */
+  readonly since: number
+  /** Orders of which one cannot be read; undefined: of which order is not known. */
+  readonly unread: ReadonlySet<number | undefined>
+}
+
+async function readFills(queryInfo: QueryInfo, request: Parameters<QueryInfo>[0], at: At): Promise<ReadFills> {
+  const all = await queryInfo(request, tradeList, at)
+  const fills = all.filter((each): each is WireFill => is(fill, each))
+  const unread = all.filter((each) => !is(fill, each))
+  const since = all.length < maxFills ? -Infinity : Math.min(...fills.map(({ time }) => time))
+  return { fills, since, unread: new Set(unread.map((each) => (is(fillOfOrder, each) ? each.oid : undefined))) }
+}
+
 /** @param singly whether to query the fills of orders that are older than the newest fills, one query for each order */
-async function readOwnFills(
+export async function readOwnFills(
   queryInfo: QueryInfo,
   user: string,
   orders: readonly WireOrderStatus[],
   singly: boolean,
   at: At,
 ): Promise<FillsOf> {
-  // An order without a filled amount has no fills, so that the query can be saved.
-  if (!orders.some((each) => compare(progressOf(each).filledAmount, '0') > 0)) return () => []
-  const newest = await queryInfo({ type: 'userFills', user }, fills, at)
-  const since = newest.length < maxFills ? -Infinity : Math.min(...newest.map(({ time }) => time))
-  const older = orders.filter((each) => needsFills(each) && each.order.timestamp <= since)
+  const newest = await readFills(queryInfo, { type: 'userFills', user }, at)
+  const older = orders.filter((each) => needsFills(each) && each.order.timestamp <= newest.since)
   const queried = await Promise.all(
     older.slice(0, singly ? maxSingleQueries : 0).map(async ({ order: { oid, timestamp }, statusTimestamp }) => {
       const request = { type: 'userFillsByTime', user, startTime: timestamp, endTime: Math.max(timestamp, statusTimestamp) }
-      return [oid, await queryInfo(request, fills, at)] as const
+      return [oid, await readFills(queryInfo, request, at)] as const
     }),
   )
-  const olderFills = new Map([...older.map(({ order: { oid } }) => [oid, []] as const), ...queried])
-  return ({ order: { oid } }) => {
-    const own = (olderFills.get(oid) ?? newest).filter((each) => each.oid === oid)
+  const olderFills = new Map<number, ReadFills | undefined>([...older.map(({ order: { oid } }) => [oid, undefined] as const), ...queried])
+  return (order) => {
+    const { oid } = order.order
+    const read = olderFills.has(oid) ? olderFills.get(oid) : newest
+    if (!read) return undefined
+    const own = read.fills.filter((each) => each.oid === oid)
+    if (needsFills(order) && (read.unread.has(oid) || (own.length === 0 && read.unread.has(undefined)))) throw unreadableFill(oid, user)
     return own.length === 0 && olderFills.has(oid) ? undefined : own
   }
 }
+
+const unreadableFill = (oid: number, user: string) =>
+  new SluiceError('NETWORK', `Hyperliquid's answer has a fill of the order ${oid} of ${user} in an unknown format. Try again.`)
 
 interface TradesQuery {
   readonly market: BookMarket
@@ -262,18 +286,20 @@ interface TradesQuery {
   readonly orderId?: string
   readonly limit: number
   readonly before?: number
+  /** For what the server asks by itself. Absent: the exchange is asked for a wallet's fills now. */
+  readonly knownFills?: KnownFills | undefined
 }
 
 /** Newest first: the last 2,000 trades of a wallet, or the few last public ones. */
 export async function readTrades(
   queryInfo: QueryInfo,
-  { market, user, orderId, limit, before = Infinity }: TradesQuery,
+  { market, user, orderId, limit, before = Infinity, knownFills }: TradesQuery,
   at: At,
 ): Promise<readonly BookTrade[]> {
   const all =
     user === undefined
       ? await queryInfo({ type: 'recentTrades', coin: market.id }, tradeList, at)
-      : await queryInfo({ type: 'userFills', user }, tradeList, at)
+      : await (knownFills?.(user, at) ?? queryInfo({ type: 'userFills', user }, tradeList, at))
   const isWhole = user === undefined ? trade : fill
   const readable = all.filter((each): each is WireTrade | WireFill => is(isWhole, each))
   // One of another market is not missing here. What says of none is told, too.

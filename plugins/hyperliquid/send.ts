@@ -1,5 +1,6 @@
 import { orderStates, type At, type BroadcastResult, type Sealed } from 'sluice/plugin'
 import { errorTextOf, isOverLimit, meaningOf, quoted, saysFailure } from './answers.ts'
+import type { AnsweredMoves } from './answered-moves.ts'
 import type { ExchangeClock, Post, PostResult, RateLimiter } from './api.ts'
 import type { NonceSet } from './nonces.ts'
 import { anything, array, decimal, integer, is, literal, object, text, union, type Infer } from './shape.ts'
@@ -58,12 +59,14 @@ export function createSend({
   clock,
   used,
   unsent,
+  moves,
 }: {
   post: Post
   limiter: RateLimiter
   clock: ExchangeClock
   used: NonceSet
   unsent: NonceSet
+  moves: Pick<AnsweredMoves, 'answered'>
 }) {
   return async ({ raw }: Sealed, { signal }: At): Promise<BroadcastResult> => {
     const request: unknown = JSON.parse(new TextDecoder().decode(raw))
@@ -82,6 +85,7 @@ export function createSend({
     const result = resultOf(posted.body, parts, isFirst, posted.status)
     // "Duplicate" only: of a nonce that is outside of the window it is not known whether an action has used it.
     if (result.is === 'refused' && meaningOf(errorTextOf(posted.body) ?? '') === 'nonce-used') used.add(nonce)
+    if (result.is === 'accepted' && result.landed?.ok) moves.answered(nonce)
     return result
   }
 }

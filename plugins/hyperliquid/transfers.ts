@@ -1,7 +1,7 @@
 import { word, type Evm } from 'sluice/evm'
 import { badFields, SluiceError, type At, type BridgePlan, type Plan, type Token, type VenuePlan, type MarginMove } from 'sluice/plugin'
 import { isShared, readMode, readPerpState, readSpotState, lending } from './accounts.ts'
-import type { UserSignedAction, Step, Trace, L1Action } from './actions.ts'
+import { withdrawalFee, type UserSignedAction, type Step, type Trace, type L1Action } from './actions.ts'
 import type { QueryInfo } from './api.ts'
 import { compare, countDecimals, subtract, formatRaw, normalize } from 'sluice/decimal'
 import type { ExchangeToken, Listing, MarketEntry } from './markets.ts'
@@ -78,9 +78,6 @@ export async function depositOverBridge(
 }
 
 const dollarDecimals = 6
-/** The exchange keeps so much of every withdrawal: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/exchange-endpoint#initiate-a-withdrawal-request */
-const withdrawalFee = '1'
-
 interface WithdrawalContext {
   readonly user: string
   /** Seconds since the Unix epoch. The exchange would accept such an action for two days. It is replaced by one without effect after this. */
@@ -101,12 +98,12 @@ export async function withdrawal(
   at: At,
 ): Promise<VenuePlan> {
   const amount = withdrawnAmount(token, amountRaw, tokens)
-  const withdraw: UserSignedContent = { action: { type: 'withdraw3', destination: user, amount }, trace: { of: 'withdraw' } }
+  const withdraw: UserSignedContent = { action: { type: 'withdraw3', destination: user, amount }, trace: { of: 'withdraw', amount } }
   const shared = isShared(await readMode(queryInfo, user, at))
   if (from === 'perp' && !shared) {
     const { withdrawable } = await readPerpState(queryInfo, user, at)
     requireFree(dollar, withdrawable, amount)
-    return userSignedPlan([withdraw], { user, deadline })
+    return withdrawalPlan([withdraw], { user, deadline })
   }
   const { balances } = await readSpotState(queryInfo, user, at)
   const { total = '0', hold = '0', supplied = '0' } = balances.find(({ coin }) => coin === dollar) ?? {}
@@ -115,7 +112,7 @@ export async function withdrawal(
     action: { type: 'usdClassTransfer', amount, toPerp: true },
     trace: { of: 'usdClassTransfer', amount, toPerp: true },
   }
-  return userSignedPlan(shared ? [withdraw] : [toPerp, withdraw], { user, deadline })
+  return withdrawalPlan(shared ? [withdraw] : [toPerp, withdraw], { user, deadline })
 }
 
 function withdrawnAmount(token: Token, amountRaw: bigint, listed: readonly Token[]): string {
@@ -131,12 +128,12 @@ function withdrawnAmount(token: Token, amountRaw: bigint, listed: readonly Token
 type UserSignedContent = { action: UserSignedAction; trace: Trace }
 
 /** Signed by the wallet itself: an agent must not withdraw. */
-function userSignedPlan(
+function withdrawalPlan(
   [first, ...others]: readonly [UserSignedContent, ...UserSignedContent[]],
   { user, deadline }: WithdrawalContext,
 ): VenuePlan {
   const step = ({ action, trace }: UserSignedContent): Step => ({ user, action, trace })
-  return { via: 'venue', steps: [step(first), ...others.map(step)], deadline, memo: null }
+  return { via: 'venue', steps: [step(first), ...others.map(step)], deadline, fee: withdrawalFee, memo: null }
 }
 
 /** The token and the amount of it, as the exchange has them. @throws SluiceError INCOMPLETE_PARAMS, TOKEN_NOT_SUPPORTED */

@@ -59,7 +59,7 @@ describe('what Hyperliquid answers in place of a result', function () {
     const post = createPost(venue.exchange.apiUrl)
     const time = shape(object({ time: integer }))
     for (const row of answerRows.filter(({ to }) => to !== 'exchange')) {
-      const query = createInfoQuery(post, createRateLimiter(1_000_000))
+      const query = createInfoQuery(post, createRateLimiter(600))
       answers(row, 'info')
       const thrown = await failureOf(query({ type: 'exchangeStatus' }, time, at))
       expect(Object(thrown).name, said(row)).to.equal(row.is === 'limited' ? 'RATE_LIMIT' : 'NETWORK')

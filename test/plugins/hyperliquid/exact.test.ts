@@ -31,7 +31,8 @@ describe("Hyperliquid's nonces", () => {
     const now = 1_700_000_000_000
     const day = 86_400_000
     expect(noncesFrom({ aheadMs: 0 }, now, 2, now)).to.deep.equal([{ nonce: now }, { nonce: now + 1 }])
-    for (const nonce of [7, now - 2 * day, now + day / 2]) expect(() => noncesFrom({ aheadMs: 0 }, nonce, 1, now)).to.throw('milliseconds')
+    for (const nonce of [7, now - 2 * day, now + 60_000, now + day / 2])
+      expect(() => noncesFrom({ aheadMs: 0 }, nonce, 1, now)).to.throw('milliseconds')
   })
 })
 

@@ -30,6 +30,17 @@ describe("Hyperliquid's rate limit", () => {
     expect(() => budget.take(1, 'action')).to.throw('used up')
   })
 
+  it('leaves a third to callers where the server itself can wait, also of a small limit', () => {
+    let now = 0
+    const budget = createRateLimiter(1200, () => now)
+    expect(budget.hasRoom(198)).to.equal(true)
+    budget.take(620, 'query')
+    expect(budget.hasRoom(198)).to.equal(false)
+    now += 10_000
+    expect(budget.hasRoom(198)).to.equal(true)
+    expect(createRateLimiter(200, () => now).hasRoom(198)).to.equal(true)
+  })
+
   it('serves one certificate alone where no other asks, and else keeps a part for each', () => {
     let now = 0
     const budget = createRateLimiter(1200, () => now)

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { SluiceError } from '../../../core/base/errors.ts'
 import type { Connector } from '../../../core/contracts/index.ts'
 import { marketDataHandlers } from '../../../core/handlers/clob/market-data.ts'
 import { connectorBoundary } from '../../../core/plugins/code/boundary.ts'
@@ -97,5 +98,20 @@ describe("Hyperliquid's markets with bad ones among them", () => {
     await ask('CLOB')
     const names = [...own.lines.map(({ fields }) => Object(fields).market), ...core.lines.map(({ fields }) => Object(fields).entry)]
     expect(names).to.have.members(['hype-USDC', 'PURR-USDC', '@3', '@4', 'KPEPE-USD', 'ODD-USD', 'NULL-USD', 'perpetual 5-USD'])
+  })
+
+  it('stay known where the exchange gives no newer list, so that orders can be cancelled', async () => {
+    let isAway = false
+    const ask: QueryInfo = async (request, shape, of) => {
+      if (isAway) throw new SluiceError('RATE_LIMIT', 'Later.')
+      return queryInfo(request, shape, of)
+    }
+    const markets = createMarkets(ask, 0, own.log, { coinIndex: 4, nativeCurrency: { address: coin }, tokens: [] })
+    isAway = true
+    expect((await markets(at).catch((error: unknown) => error)) as object).to.have.property('name', 'RATE_LIMIT')
+    isAway = false
+    const first = await markets(at)
+    isAway = true
+    expect(await markets(at)).to.equal(first)
   })
 })

@@ -97,6 +97,43 @@ describe("Hyperliquid's actions whose answers are lost", () => {
     expect(only(venue.CLOB.outcome(seen.receipt, plan.memo))).to.include({ state: 'CANCELED', filledAmount: '0.4' })
   })
 
+  it('finds the others where one fill of an order that does not rest cannot be read', async () => {
+    const [first, second] = [newWallet(), newWallet()]
+    venue.exchange.place('0x00000000000000000000000000000000000000ee', { coin: '@107', side: 'SELL', price: '39', size: '0.4' })
+    const order = { clientOrderId: 'ioc', side: 'BUY', orderType: 'LIMIT', timeInForce: 'IOC', price: '39', amount: '1' } as const
+    const odd = await sendAmid(losesAnswer, await planOf(first.address, { do: 'create', market, order }), first)
+    const sound = await sendAmid(losesAnswer, await planOf(second.address, create()), second)
+    const open = [
+      { ...odd, from: first.address },
+      { ...sound, from: second.address },
+    ].map(({ sealed: { id }, from, sequence, step }) => ({ id, from, sequence, step, fees: null }))
+    const found = async () => (await venue.actions.rail.poll(open, head, at)).statuses.map(({ id, is }) => [id, is])
+    const isAboutFills = ({ body }: { body: unknown }) => Object(body).type === 'userFills'
+    const newForm = [{ coin: '@107', side: 'B', px: '39', sz: '0.4', time: 1, hash: '0x', tid: 1, fee: '0' }]
+    const end = venue.exchange.faults.add(({ send }) => send({ status: 200, body: newForm }), isAboutFills)
+    expect(await found()).to.deep.equal([[sound.sealed.id, 'landed']])
+    end()
+    expect(await found()).to.deep.equal([
+      [odd.sealed.id, 'landed'],
+      [sound.sealed.id, 'landed'],
+    ])
+  })
+
+  it('begins with none that the rate limit would cut off, and leaves a part of it to callers', async () => {
+    await venue.stop()
+    venue = await startVenue({ requestWeightPerMinute: 1_200 })
+    const wallet = newWallet()
+    const sent: SentStep[] = []
+    const orders = () => Array.from({ length: 39 }, () => create('10', '0.5'))
+    for (let batches = 0; batches < 12; batches += 1)
+      sent.push(await sendAmid(losesAnswer, await planOf(wallet.address, ...orders()), wallet))
+    const open = sent.map(({ sealed: { id }, sequence, step }) => ({ id, from: wallet.address, sequence, step, fees: null }))
+    const { statuses } = await venue.actions.rail.poll(open, head, at)
+    expect(statuses.map(({ is }) => is)).to.deep.equal(statuses.map(() => 'landed'))
+    expect(statuses.length).to.be.above(0).and.below(10)
+    await venue.CLOB.orders(wallet.address, { names: [{ clientOrderId: 'order-1' }] }, at)
+  })
+
   it("gives up an order that never arrived only after its expiry and a margin, by the exchange's clock", async () => {
     const wallet = newWallet()
     const sent = await sendAmid(losesRequest, await planOf(wallet.address, create()), wallet)
@@ -229,6 +266,36 @@ describe("Hyperliquid's actions whose answers are lost", () => {
     expect(venue.exchange.withdrawals()).to.have.length(1)
   })
 
+  it('does not take a withdrawal of another amount for one with the same nonce', async () => {
+    const wallet = newWallet()
+    const planned = async (amountRaw: bigint) => {
+      const plan = await venue.PERP_CLOB.transferCollateral?.(usdc, amountRaw, 'withdraw', wallet.address, at)
+      if (!plan || !('via' in plan)) throw new Error('no plan')
+      return plan
+    }
+    const [small, large] = [await planned(50_000_000n), await planned(100_000_000n)]
+    const lost = await sendAmid(losesRequest, small, wallet)
+    expect(landedOf(only(await venue.carryOut(large, wallet, [lost.sequence])).reception).ok).to.equal(true)
+    expect((await look(lost, wallet.address)).is).to.equal('unseen')
+    // The exchange may tell the amount with its fee in it.
+    const nonce = Object(lost.sequence).nonce
+    const told = (amount: string, fee?: string) =>
+      venue.exchange.faults.add(
+        ({ send }) =>
+          send({
+            status: 200,
+            body: [{ time: nonce, hash: '0x1', delta: { type: 'withdraw', usdc: amount, nonce, ...(fee !== undefined && { fee }) } }],
+          }),
+        ({ body }) => Object(body).type === 'userNonFundingLedgerUpdates',
+      )
+    told('49.0', '2.0')
+    expect((await look(lost, wallet.address)).is).to.equal('unseen')
+    told('50.0', '1.0')
+    expect((await look(lost, wallet.address)).is).to.equal('landed')
+    told('49.0', '1.0')
+    expect((await look(lost, wallet.address)).is).to.equal('landed')
+  })
+
   it('does not take a transfer of the same amount for one that never arrived', async () => {
     const wallet = newWallet()
     const both = await venue.CLOB.transferCollateral?.(usdc, 10_000_000n, 'withdraw', wallet.address, at)
@@ -244,6 +311,22 @@ describe("Hyperliquid's actions whose answers are lost", () => {
     expect((await look(unheard, wallet.address)).is).to.equal('unseen')
     expect(await again(unheard)).to.include({ is: 'refused', meaning: 'sequence-used' })
     expect(await look(unheard, wallet.address)).to.include({ is: 'landed', ok: true })
+  })
+
+  it('does not take the entry of an action that was answered for the trace of an equal one that never arrived', async () => {
+    const wallet = newWallet()
+    const both = await venue.CLOB.transferCollateral?.(usdc, 10_000_000n, 'withdraw', wallet.address, at)
+    if (!both || !('via' in both)) throw new Error('no plan')
+    const plan: VenuePlan = { ...both, steps: [both.steps[0]] }
+    const lost = await sendAmid(losesRequest, plan, wallet)
+    const unheard = await sendAmid(losesAnswer, plan, wallet)
+    expect(landedOf(only(await venue.carryOut(plan, wallet)).reception).ok).to.equal(true)
+    // One that did arrive is known by the exchange's refusal to do it again.
+    expect(await again(unheard)).to.include({ meaning: 'sequence-used' })
+    expect((await look(unheard, wallet.address)).is).to.equal('landed')
+    venue.exchange.clock.advance(2 * 86_400_000 + 20_000)
+    await look(lost, wallet.address)
+    expect((await look(lost, wallet.address)).is).to.equal('expired')
   })
 
   it('signs with the configured agent, for the wallet', async () => {

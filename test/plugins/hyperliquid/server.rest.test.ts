@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { expect } from 'chai'
 import { startServer, venuesReady, type TestServer } from '../../../testkit/server.ts'
 import { follow, type Follower } from '../../events/client.ts'
-import { failsWith, losesAnswer, losesRequest } from '../../../tools/hyperliquid-simulator/exchange/faults.ts'
+import { failsWith, losesAnswer, losesRequest, type Fault } from '../../../tools/hyperliquid-simulator/exchange/faults.ts'
 import { until } from '../../../tools/hyperliquid-simulator/client.ts'
 import { outcome } from '../../http/shared-server.ts'
 import { startSite, type Site } from './site.ts'
@@ -24,7 +24,7 @@ describe('a server on Hyperliquid', function () {
   })
   afterEach(() => site.exchange.faults.clear())
 
-  const loses = (fault: typeof losesAnswer, type: string, times = Infinity) =>
+  const loses = (fault: Fault, type: string, times = Infinity) =>
     site.exchange.faults.add(fault, (carried) => carried.endpoint === 'exchange' && carried.type === type, times)
   const order = (clientOrderId: string) => ({
     ...of,
@@ -208,6 +208,43 @@ describe('a server on Hyperliquid', function () {
     expect(await stateOf('taken')).to.equal('FILLED')
   })
 
+  it('says of an order that rests that its fills may be missing in the book, until somebody has asked for its state', async () => {
+    const own = { ...of, address: site.wallets[1] ?? '' }
+    const lacking = async (): Promise<number> => {
+      const { body, text } = await server.client.get('/books', { chain: own.chain, network: own.network, address: own.address })
+      expect(body.lacking, text).to.be.an('object')
+      return body.lacking.fills
+    }
+    expect(await lacking()).to.equal(0)
+    await server.client.post('/clob/orders', { ...order('resting'), ...own, price: '39.7' })
+    expect(await lacking()).to.equal(1)
+    site.exchange.place('0x00000000000000000000000000000000000000ee', { coin: '@107', side: 'SELL', price: '39.7', size: '1' })
+    expect(await lacking()).to.equal(1)
+    const { body } = await server.client.get('/clob/orders', { ...own, clientOrderId: 'resting' })
+    expect(body.orders[0]).to.include({ state: 'FILLED', filledAmount: '1' })
+    await until(async () => (await lacking()) === 0)
+  })
+
+  it('has in the book of a pair what a batch placed, as what was placed alone', async () => {
+    const own = { chain: of.chain, network: of.network, address: site.wallets[1] ?? '', pair: 'HYPE-USDC', since: new Date().toISOString() }
+    const sells = (price: string) =>
+      site.exchange.place('0x00000000000000000000000000000000000000ee', { coin: '@107', side: 'SELL', price, size: '1' })
+    const { address: _, chain, network, connector, ...words } = order('')
+    const venue = { chain, network, connector, address: own.address }
+    sells('39.71')
+    await server.client.post('/clob/orders', { ...venue, ...words, clientOrderId: 'alone', price: '39.71' })
+    sells('39.72')
+    const batch = await server.client.post('/clob/batchOrders', {
+      ...venue,
+      create: [{ ...words, clientOrderId: 'in-a-batch', price: '39.72' }],
+    })
+    expect(batch.body.created?.[0], batch.text).to.include({ state: 'FILLED' })
+    await until(async () => {
+      const { body } = await server.client.get('/books', own)
+      return body.pairs[0]?.trades === 2
+    })
+  })
+
   it("gives up an order that never arrived once it has expired by the exchange's clock", async () => {
     loses(losesRequest, 'order')
     const { body } = await server.client.post('/clob/orders', order('lost-request'))
@@ -215,6 +252,140 @@ describe('a server on Hyperliquid', function () {
     site.exchange.clock.advance(80_000)
     await until(async () => (await stateOf('lost-request')) === 'FAILED')
     expect((await server.client.get('/clob/orders', { ...of, state: 'OPEN', market: 'HYPE-USDC' })).body.orders).to.have.length(1)
+  })
+
+  const openAt = async (price: string) =>
+    ((await site.bookOperators.CLOB?.open('HYPE-USDC', of.address)) ?? []).filter((each) => JSON.stringify(each).includes(price))
+  const cancel = (clientOrderId: string) => {
+    const fields = new URLSearchParams({ ...of, market: 'HYPE-USDC', clientOrderId })
+    return server.client.request('DELETE', `/clob/orders?${fields.toString()}`)
+  }
+
+  it('never places an order that was cancelled while it was not known whether it had arrived', async () => {
+    loses(losesRequest, 'order', 1)
+    const placed = await server.client.post('/clob/orders', { ...order('cancelled-unseen'), price: '33.1' })
+    expect(placed.body.state, placed.text).to.equal('PENDING_OPEN')
+    const cancelled = await cancel('cancelled-unseen')
+    expect(cancelled.body, cancelled.text).to.include({ state: 'PENDING_CANCEL' })
+    await until(async () => (await stateOf('cancelled-unseen')) === 'FAILED')
+    expect(await openAt('33.1')).to.deep.equal([])
+
+    loses(losesRequest, 'order', 1)
+    await server.client.post('/clob/orders', { ...order('cancelled-unseen-2'), price: '33.2' })
+    const batch = await server.client.post('/clob/batchOrders', {
+      ...of,
+      cancel: [{ market: 'HYPE-USDC', clientOrderId: 'cancelled-unseen-2' }],
+    })
+    expect(batch.body.cancelled?.[0], batch.text).to.include({ state: 'PENDING_CANCEL' })
+    await until(async () => (await stateOf('cancelled-unseen-2')) === 'FAILED')
+    expect(await openAt('33.2')).to.deep.equal([])
+  })
+
+  it('cancels an order that had arrived, while nobody knew', async () => {
+    loses(losesAnswer, 'order', 1)
+    site.exchange.faults.add(
+      ({ send }) => send({ status: 200, body: { status: 'unknownOid' } }),
+      ({ type }) => type === 'orderStatus',
+      1,
+    )
+    await server.client.post('/clob/orders', { ...order('arrived-unseen'), price: '33.3' })
+    const cancelled = await cancel('arrived-unseen')
+    expect(cancelled.body, cancelled.text).to.include({ state: 'CANCELED' })
+    expect(await openAt('33.3')).to.deep.equal([])
+  })
+
+  it('cancels an order while the exchange answers no questions', async () => {
+    const placed = await server.client.post('/clob/orders', { ...order('unasked'), price: '33.5' })
+    expect(placed.body.state, placed.text).to.equal('OPEN')
+    site.exchange.faults.add(failsWith(502), ({ type }) => type === 'orderStatus')
+    const cancelled = await cancel('unasked')
+    expect(cancelled.body, cancelled.text).to.include({ state: 'CANCELED' })
+    expect(await openAt('33.5')).to.deep.equal([])
+  })
+
+  const overAddressLimit: Fault = ({ send }) =>
+    send({ status: 200, body: { status: 'err', response: 'Too many cumulative requests sent (10001 > 10000).' } })
+
+  for (const [words, fault] of [
+    ['is lost', losesRequest],
+    ['is over a limit', overAddressLimit],
+  ] as const)
+    it(`cancels an order that had arrived, while nobody knew, also where the action in its place ${words}`, async () => {
+      const [one, other] = [`excluded-not ${words}`, `excluded-not-2 ${words}`].map((each) => each.replaceAll(' ', '-'))
+      const lose = async (clientOrderId = '') => {
+        loses(losesAnswer, 'order', 1)
+        site.exchange.faults.add(failsWith(502), ({ type }) => type === 'orderStatus')
+        await server.client.post('/clob/orders', { ...order(clientOrderId), price: '33.6' })
+        loses(fault, 'noop', 1)
+      }
+      await lose(one)
+      const cancelled = await cancel(one ?? '')
+      expect(outcome(cancelled), cancelled.text).to.equal('200')
+      site.exchange.faults.clear()
+      await until(async () => (await openAt('33.6')).length === 0)
+      await until(async () => (await stateOf(one ?? '')) === 'CANCELED')
+
+      await lose(other)
+      const batch = await server.client.post('/clob/batchOrders', { ...of, cancel: [{ market: 'HYPE-USDC', clientOrderId: other }] })
+      expect(outcome(batch), batch.text).to.equal('200')
+      site.exchange.faults.clear()
+      await until(async () => (await openAt('33.6')).length === 0)
+    })
+
+  it('does not call an order of several impossible to cancel while it may still be placed', async () => {
+    loses(losesRequest, 'order', 1)
+    const several = ['one-of-two', 'two-of-two'].map((clientOrderId) => {
+      const { side, orderType, amount } = order(clientOrderId)
+      return { market: 'HYPE-USDC', side, orderType, amount, price: '33.4', clientOrderId }
+    })
+    const placed = await server.client.post('/clob/batchOrders', { ...of, create: several })
+    expect(placed.status, placed.text).to.equal(200)
+    const first = await cancel('one-of-two')
+    expect(first.body, first.text).to.include({ name: 'TRADE_FAILED' })
+    expect(first.body.message).to.contain('not known yet').and.to.contain('try again')
+    const named = several.map(({ market, clientOrderId }) => ({ market, clientOrderId }))
+    const both = await server.client.post('/clob/batchOrders', { ...of, cancel: named.slice(1) })
+    expect(both.body.cancelled?.[0]?.error?.message ?? both.body.message, both.text).to.contain('try again')
+    for (const { clientOrderId } of named) {
+      await until(async () => (await stateOf(clientOrderId)) === 'OPEN')
+      expect((await cancel(clientOrderId)).body).to.include({ state: 'CANCELED' })
+    }
+    expect(await openAt('33.4')).to.deep.equal([])
+  })
+
+  it('does not call an order of several cancelled where the exchange answered neither to it nor to its cancel', async () => {
+    const several = [1, 2].map((number) => {
+      const { side, orderType, amount, market } = order('')
+      return { market, side, orderType, amount, price: '33.7', clientOrderId: `unanswered-${number}` }
+    })
+    const arrives = loses(losesRequest, 'order')
+    await server.client.post('/clob/batchOrders', { ...of, create: several })
+    const seen = new Set<string>()
+    let refused = 0
+    const losesFirst: Fault = ({ body, run, send, hangUp }) => {
+      if (!seen.has(JSON.stringify(body))) {
+        seen.add(JSON.stringify(body))
+        return hangUp()
+      }
+      refused += 1
+      send(run())
+    }
+    loses(losesFirst, 'cancelByCloid')
+    const one = await cancel('unanswered-1')
+    expect(outcome(one), one.text).to.equal('504 TIMEOUT')
+    expect(one.body.message).to.contain('Try again')
+    const batch = await server.client.post('/clob/batchOrders', {
+      ...of,
+      cancel: [{ market: 'HYPE-USDC', clientOrderId: 'unanswered-2' }],
+    })
+    expect(batch.body.cancelled?.[0]?.error?.message ?? batch.body.message, batch.text).to.contain('Try again')
+    // Both cancels come before the orders.
+    await until(() => refused === 2)
+    arrives()
+    for (const { clientOrderId } of several) {
+      await until(async () => (await stateOf(clientOrderId)) === 'OPEN')
+      expect((await cancel(clientOrderId)).body).to.include({ state: 'CANCELED' })
+    }
   })
 
   it('replaces a withdrawal that never arrived by an action without effect once it has expired', async () => {
@@ -235,6 +406,22 @@ describe('a server on Hyperliquid', function () {
       `${of.address.toLowerCase()} 9.0`,
     ])
     await until(async () => (await entryOf(body.id)).txState === 'CONFIRMED')
+  })
+
+  it('refuses a nonce that a withdrawal of the same signer has used, and withdraws once', async () => {
+    const nonce = Date.now() - 5_000
+    const withdraw = (amount: string) => server.client.post('/clob/perp/withdraw', { ...of, token: 'USDC', amount, nonce })
+    const withdrawn = () => site.exchange.withdrawals().length
+    const already = withdrawn()
+    const first = await withdraw('20')
+    expect(outcome(first), first.text).to.equal('200')
+    await until(async () => (await entryOf(first.body.id)).txState === 'CONFIRMED')
+    expect(outcome(await withdraw('5'))).to.equal('409 INVALID_NONCE')
+    expect(outcome(await withdraw('20'))).to.equal('409 INVALID_NONCE')
+    const { body } = await server.client.get('/transactions', { chain: of.chain, network: of.network, address: of.address })
+    const own = body.transactions.filter((each: { nonce: number }) => each.nonce === nonce)
+    expect(own.map(({ txState }: { txState: string }) => txState)).to.deep.equal(['CONFIRMED'])
+    expect(withdrawn()).to.equal(already + 1)
   })
 
   it('refuses a withdrawal that does not exceed the fee, before anything leaves the spot account', async () => {
@@ -349,6 +536,50 @@ describe('a server on Hyperliquid', function () {
       const { status, body } = await server.client.get('/events', { topics: 'positions', ...of, market: 'ETH-USD,ETH-EUR' })
       expect([status, body.name]).to.deep.equal([404, 'UNKNOWN_ORDER'])
     })
+  })
+})
+
+describe('a server on Hyperliquid whose orders live for long', function () {
+  this.timeout(90_000)
+  let site: Site
+  let server: TestServer
+  before(async () => {
+    site = await startSite({}, { ttl: 180 })
+    server = await startServer(site.server)
+    await venuesReady(server.kernel, site)
+  })
+  after(async () => {
+    await server?.stop()
+    await site?.stop()
+  })
+
+  it('never places an order that was cancelled while the exchange took nothing for more than a minute', async () => {
+    const { client } = server
+    const of = { chain: site.chain, network: site.network, connector: 'hyperliquid', address: site.wallets[0] }
+    const named = { ...of, market: 'HYPE-USDC', clientOrderId: 'long' }
+    const comesBack = site.exchange.faults.add(losesRequest, ({ endpoint }) => endpoint === 'exchange')
+    await client.post('/clob/orders', { ...named, side: 'BUY', orderType: 'LIMIT', price: '39', amount: '1' })
+    const cancelled = await client.request('DELETE', `/clob/orders?${new URLSearchParams(named).toString()}`)
+    expect(cancelled.body, cancelled.text).to.include({ state: 'PENDING_CANCEL' })
+    site.exchange.clock.advance(75_000)
+    let polls = 0
+    site.exchange.faults.add(
+      ({ run, send }) => {
+        polls += 1
+        send(run())
+      },
+      ({ type }) => type === 'exchangeStatus',
+    )
+    await until(() => polls > 5)
+    comesBack()
+    let state = ''
+    await until(async () => {
+      const { body } = await client.get('/clob/orders', { ...of, clientOrderId: 'long' })
+      state = body.orders[0]?.state
+      return !state.startsWith('PENDING')
+    })
+    expect(state).to.equal('FAILED')
+    expect(await site.bookOperators.CLOB?.open('HYPE-USDC', of.address)).to.deep.equal([])
   })
 })
 

@@ -13,11 +13,16 @@ export interface Connection {
 /** https://www.rfc-editor.org/rfc/rfc6455#section-1.3 */
 const keySuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-/** Takes websockets at /ws, as long as they are welcome. */
-export function acceptSockets(server: Server, isWelcome: () => boolean, opened: (connection: Connection) => void) {
+/** Takes websockets at this path, as long as they are welcome. */
+export function acceptSockets(
+  server: Server,
+  isWelcome: () => boolean,
+  opened: (connection: Connection) => void,
+  path: RegExp = /^\/ws\/?$/,
+) {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
     const key = request.headers['sec-websocket-key']
-    if (!isWelcome() || !key || !/^\/ws\/?$/.test(request.url ?? '')) return socket.destroy()
+    if (!isWelcome() || !key || !path.test(request.url ?? '')) return socket.destroy()
     const accept = createHash('sha1')
       .update(key + keySuffix)
       .digest('base64')
