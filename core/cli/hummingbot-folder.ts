@@ -13,7 +13,7 @@ export interface GatewayFolder {
   readonly defaultNetworks: readonly string[]
   readonly defaultWallets: readonly string[]
   readonly wallets: readonly GatewayWallet[]
-  /** By connector, in percent. */
+  /** By connector: a percentage, or a fraction such as 2/100 before 2.8. */
   readonly slippage: ReadonlyMap<string, string>
   readonly poolCount: number
   /** By chain: who makes the node URLs from a key of its own. */
@@ -58,9 +58,7 @@ export function readGatewayFolder(given: string): GatewayFolder {
   const problems: string[] = []
   const files = createFiles(folder, problems)
   const isNew = files.folders('.').includes('chains')
-  const chains = isNew
-    ? files.names('chains', '.yml')
-    : files.names('.', '.yml').filter((name) => isObject(files.yaml(`${name}.yml`)['networks']))
+  const chains = isNew ? files.names('chains', '.yml') : files.names('.', '.yml').filter((name) => isChain(files.yaml(`${name}.yml`)))
   const settings = new Map(chains.map((chain) => [chain, files.yaml(isNew ? `chains/${chain}.yml` : `${chain}.yml`)]))
   const textOf = (field: string) =>
     [...settings].flatMap(([chain, of]) => (typeof of[field] === 'string' ? [[chain, of[field]] as const] : []))
@@ -120,6 +118,10 @@ function createFiles(folder: string, problems: string[]) {
   }
 }
 
+/** Files of connectors have `networks`, too, with their contracts or pools. */
+const isChain = ({ networks }: Section): boolean =>
+  isObject(networks) && Object.values(networks).some((of) => isObject(of) && ('nodeURL' in of || 'rpcURL' in of))
+
 const networksOf = (chain: string, files: Files): GatewayNetwork[] =>
   files.names(`chains/${chain}`, '.yml').map((network) => ({
     ...networkOf(chain, network, files.yaml(`chains/${chain}/${network}.yml`)),
@@ -169,7 +171,9 @@ function walletsOf(files: Files): GatewayWallet[] {
 const slippageOf = (folder: string, files: Files): ReadonlyMap<string, string> =>
   new Map(
     files.names(folder, '.yml').flatMap((connector) => {
-      const { slippagePct } = files.yaml(path.posix.join(folder, `${connector}.yml`))
-      return typeof slippagePct === 'number' || typeof slippagePct === 'string' ? [[connector, String(slippagePct)] as const] : []
+      const { slippagePct, allowedSlippage = slippagePct } = files.yaml(path.posix.join(folder, `${connector}.yml`))
+      return typeof allowedSlippage === 'number' || typeof allowedSlippage === 'string'
+        ? [[connector, String(allowedSlippage)] as const]
+        : []
     }),
   )

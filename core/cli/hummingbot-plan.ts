@@ -55,7 +55,9 @@ export async function planImport(folder: GatewayFolder, site: ImportSite): Promi
     left.push(`${network.name}: the chain is ${network.chainId} there, and ${chainId} here.`)
     return []
   })
-  const nodes = known.flatMap(({ from, ...target }) => nodeOf(from, target, site, left) ?? [])
+  const shipped: string[] = []
+  const nodes = known.flatMap(({ from, ...target }) => nodeOf(from, target, site, { left, shipped }) ?? [])
+  if (shipped.length > 0) left.push(`The nodes that a Gateway comes with (${shipped.join(', ')}): this server asks its own.`)
   const tokens: TokenPlan[] = []
   for (const { from, ...target } of known) {
     const plan = await newTokens(from, target, site, { differs, left })
@@ -65,9 +67,9 @@ export async function planImport(folder: GatewayFolder, site: ImportSite): Promi
     left.push(
       `The nodes of ${provider} for ${chain} (rpcProvider, apiKeys.yml): write their URLs into conf/chains, as \${VARIABLE} with the key in the environment.`,
     )
-  const slippage = [...folder.slippage].map(([connector, percent]) => `${connector} ${percent}`).join(', ')
+  const slippage = [...folder.slippage].map(([connector, allowed]) => `${connector} ${allowed}`).join(', ')
   if (slippage !== '')
-    left.push(`slippagePct (${slippage}): this server has allowedSlippage in conf/connectors, and each bot may set a tighter one.`)
+    left.push(`The slippage (${slippage}): this server has allowedSlippage in conf/connectors, and each bot may set a tighter one.`)
   if (folder.poolCount > 0) left.push(`${folder.poolCount} saved pools: the exchanges' own pools are found without a list.`)
   for (const wallet of folder.defaultWallets)
     left.push(`The default wallet ${wallet}: each client sets its own (gateway connect, POST /wallet/setDefault).`)
@@ -85,14 +87,38 @@ function targetOf({ name, chain, network }: GatewayNetwork, { networks, chains }
   return folder !== undefined && network in mergedFiles([path.join(folder, 'defaults.yml')]) ? { chain, network } : undefined
 }
 
-/** What the first generation called them. */
-const olderNames: ReadonlyMap<string, string> = new Map([['ethereum-arbitrum_one', 'ethereum-arbitrum']])
+/** What versions before 2.3 called them. */
+const olderNames: ReadonlyMap<string, string> = new Map([
+  ['ethereum-arbitrum_one', 'ethereum-arbitrum'],
+  ['avalanche-avalanche', 'ethereum-avalanche'],
+  ['celo-celo', 'ethereum-celo'],
+])
+
+/**
+ * Public nodes that the templates of a Gateway have named, beside those that this server has, too: nobody chose them, and some take no requests without a
+ * key today. Source: `nodeURL` in src/templates of https://github.com/hummingbot/gateway (v1.13.0 to v2.13.0, and its newest files).
+ */
+const templateNodes: readonly RegExp[] = [
+  /^rpc\.ankr\.com\/\w+$/,
+  /^(eth|binance)\.llamarpc\.com$/,
+  /^[\w-]+\.g\.alchemy\.com\/public$/,
+  /^bsc-dataseed1\.binance\.org$/,
+  /^data-seed-prebsc-1-s1\.binance\.org:8545$/,
+  /^bsc-testnet\.publicnode\.com$/,
+  /^evm(-t3)?\.cronos\.org$/,
+  /^rpc\.worldcoin\.org$/,
+]
+
+const isOfTemplates = (url: string): boolean => {
+  const place = url.replace(/^https:\/\//, '').replace(/\/$/, '')
+  return templateNodes.some((node) => node.test(place))
+}
 
 function nodeOf(
   { name, nodeUrl }: GatewayNetwork,
   { chain, network }: Target,
   { confDir, chains }: ImportSite,
-  left: string[],
+  { left, shipped }: { readonly left: string[]; readonly shipped: string[] },
 ): NodePlan | undefined {
   if (nodeUrl === undefined) return undefined
   const rpcUrls = (files: readonly string[]) => {
@@ -104,7 +130,8 @@ function nodeOf(
   const own = rpcUrls([path.join(confDir, 'chains', `${chain}.yml`)])
   if (own.includes(nodeUrl)) return undefined
   const told = `The node of ${name} (${maskUrl(nodeUrl)})`
-  if (own.length > 0) left.push(`${told}: conf/chains/${chain}.yml has nodes of its own for ${network}.`)
+  if (isOfTemplates(nodeUrl)) shipped.push(name)
+  else if (own.length > 0) left.push(`${told}: conf/chains/${chain}.yml has nodes of its own for ${network}.`)
   else if (!isNodeUrl(nodeUrl)) left.push(`${told}: it is no URL of http or https.`)
   else return { chain, network, url: nodeUrl }
   return undefined
@@ -134,7 +161,10 @@ function newDefaults(
   return wanted
 }
 
-/** A key of an EVM chain signs on all of them there; here it is added for each chain by itself. */
+/**
+ * A key of an EVM chain signs on all of them there; here it is added for each chain by itself: those of the default networks, or `ethereum` where the Gateway
+ * names none, as before 2.8.
+ */
 function keysOf(
   { wallets, defaultNetworks }: GatewayFolder,
   known: readonly (Target & { readonly from: GatewayNetwork })[],
@@ -142,7 +172,18 @@ function keysOf(
   left: string[],
 ): KeyPlan[] {
   const isDefault = ({ from }: { readonly from: GatewayNetwork }) => defaultNetworks.includes(from.name)
-  const wanted = new Set([...known.filter(isDefault).map(({ chain }) => chain), ...moreChains])
+  const isOfEthereum = ({ from }: { readonly from: GatewayNetwork }) => from.chain === 'ethereum'
+  const defaults = known.filter(isDefault)
+  // One that this server does not have is named, too: keys are given to no other chain in its place.
+  const named = defaultNetworks.filter((name) => name.startsWith('ethereum-'))
+  const wanted = new Set([...defaults.map(({ chain }) => chain), ...(named.length > 0 ? [] : ['ethereum']), ...moreChains])
+  const isUnknown = named.length > 0 && moreChains.length === 0 && !defaults.some(isOfEthereum)
+  const asksForChains = 'so name their chains, such as --chain base.'
+  if (moreChains.length === 0 && wallets.some(({ chain, file }) => chain === 'ethereum' && file !== undefined)) {
+    if (named.length === 0) left.push(`The keys of ethereum for its other networks: the Gateway names no default one, ${asksForChains}`)
+    else if (isUnknown)
+      left.push(`The keys of ethereum: its default network (${named.join(', ')}) is none of this server, ${asksForChains}`)
+  }
   return wallets.flatMap((wallet): KeyPlan[] => {
     const { chain, address, file } = wallet
     if (file === undefined) {
@@ -153,7 +194,8 @@ function keysOf(
     const own = chains.has(chain) && chain !== 'ethereum' ? [chain] : [...wanted]
     const fitting = own.filter((each) => curve !== undefined && chains.get(each)?.curve === curve)
     const missing = fitting.filter((each) => !hasWallet(each, address))
-    if (fitting.length === 0) left.push(`The wallet ${address} of ${chain}: no chain of this server that is imported has such keys.`)
+    if (fitting.length === 0 && isUnknown && chain === 'ethereum') return []
+    if (fitting.length === 0) left.push(`The wallet ${address} of ${chain}: no chain of this server has such keys.`)
     else if (missing.length === 0) left.push(`The wallet ${address}: the keystore has it.`)
     return missing.length === 0 ? [] : [{ wallet: { ...wallet, file }, chains: missing }]
   })

@@ -1,12 +1,15 @@
 // `sluice hummingbot positions`: the way back. What was opened here, as Hummingbot's own Gateway takes it.
 import path from 'node:path'
 import { Command } from 'commander'
+import * as Type from 'typebox'
+import * as Value from 'typebox/value'
 import { isObject } from '../base/json.ts'
 import { plainJson } from '../base/printable.ts'
 import type { Settings } from '../config/settings.ts'
 import { mergedFiles } from '../config/yaml.ts'
-import { complain, examples, printResult } from './output.ts'
-import { findPositions, type OpenedPosition } from './positions.ts'
+import { complain, examples, printNotice, say } from './output.ts'
+import { findPositions, liquidityChanges, orphanedMeans, type OpenedPosition } from './positions.ts'
+import type { ServerClient } from './server-client.ts'
 import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
 
 /** What the interface for Hummingbot's clients is set up with. */
@@ -29,22 +32,29 @@ export function hummingbotPositionsCommand(settingsOf: () => Settings): Command 
   return addServerOptions(
     new Command('positions')
       .description(
-        'ranges of liquidity that were opened here and are still there, each as a line that Hummingbot’s own Gateway takes: the body of POST /trading/clmm/close of 2.17',
+        'liquidity that was added here and is still there, each as a line that Hummingbot’s own Gateway of 2.17 takes: of a range the body of POST /trading/clmm/close, of shares of a pool that of POST /trading/amm/remove',
       )
-      .option('--orphaned', 'only those whose client was never told of them, and whose id nobody has used since')
+      .option('--orphaned', orphanedMeans)
       .option('--client <name>', 'only those that this client asked for')
       .option('--address <address>', 'only those of this wallet'),
   )
     .addHelpText('after', examples('hummingbot positions', 'hummingbot positions --address 0x…'))
     .action((options: PositionsOptions) =>
-      printResult(async () => {
+      printNotice(async () => {
         const settings = settingsOf()
         const { findPlugins } = await import('../plugins/index.ts')
         const { found } = findPlugins(settings.plugins.folders, settings.plugins.disabled)
         const { folder = '' } = found.find(({ name, builtIn }) => builtIn && name === 'hummingbot') ?? {}
         const names = namesByNetwork(interfaceSection(settings, folder, 'networks'))
         const positions = await findPositions(serverOf(settings, options), options)
-        return positions.flatMap((each) => lineOf(each, names) ?? []).join('\n')
+        // Shares have no id that a client could lose.
+        const shares = options.orphaned ? [] : await findShares(serverOf(settings, options), options)
+        const [ranges, ofPools] = [
+          positions.flatMap((each) => lineOf(each, names) ?? []),
+          shares.flatMap((each) => lineOfShares(each, names) ?? []),
+        ]
+        for (const line of [...ranges, ...ofPools]) say(line)
+        return `For Hummingbot’s Gateway to close: ${ranges.length} of positions, ${ofPools.length} of shares.`
       }),
     )
 }
@@ -57,7 +67,46 @@ export const namesByNetwork = (networks: Readonly<Record<string, unknown>>): Rea
       .toReversed(),
   )
 
-/** Exchanges of EVM chains that `connector` of `POST /trading/clmm/close` may name at 2.17. */
+interface OwnedShares {
+  readonly chain: string
+  readonly network: string
+  readonly connector: string
+  readonly address: string
+  readonly pool: string
+  readonly version: string
+}
+
+const Planned = Type.Object({ pool: Type.String(), version: Type.String(), tokens: Type.Array(Type.String()) })
+const Held = Type.Object({ shares: Type.String() })
+
+/** Of pools to which wallets added through this server. */
+async function findShares(server: ServerClient, { client, address }: PositionsOptions): Promise<OwnedShares[]> {
+  const asked = new Map<string, OwnedShares & { readonly tokens: readonly string[] }>()
+  for (const { chain, network, connector, planned, request, ...each } of await liquidityChanges(server, { address })) {
+    const isOther = client !== undefined && each.client !== client
+    if (isOther || connector === undefined || request?.path !== '/amm/shares/add' || !Value.Check(Planned, planned)) continue
+    const { pool, version, tokens } = planned
+    asked.set(JSON.stringify([chain, network, connector, each.address, pool.toLowerCase()]), {
+      chain,
+      network,
+      connector,
+      address: each.address,
+      pool,
+      version,
+      tokens,
+    })
+  }
+  const found: OwnedShares[] = []
+  for (const { version, ...of } of asked.values()) {
+    const { status, text } = await server.post('/amm/shares/position', of)
+    const answer: unknown = JSON.parse(text)
+    if (status !== 200 || !Value.Check(Held, answer)) complain(`warning: the shares of ${of.pool} are not listed: ${text}`)
+    else if (Number(answer.shares) > 0) found.push({ version, ...of })
+  }
+  return found
+}
+
+/** Exchanges of EVM chains that `connector` of `POST /trading/clmm/close` and `POST /trading/amm/remove` may name at 2.17. */
 const theirConnectors: ReadonlySet<string> = new Set(['uniswap', 'pancakeswap'])
 
 /** undefined, with a warning, where their Gateway has no such position. */
@@ -66,6 +115,20 @@ function lineOf(position: OpenedPosition, names: ReadonlyMap<string, string>): s
   const found = closeOf(position, names)
   if (typeof found !== 'string') return plainJson(JSON.stringify(found))
   complain(`warning: ${connector} ${version} ${tokenId ?? `of ${txHash}`} on ${chain}/${network} is not listed: ${found}`)
+  return undefined
+}
+
+/** undefined, with a warning, where their Gateway has no such pool. */
+function lineOfShares(
+  { chain, network, connector, version, address, pool }: OwnedShares,
+  names: ReadonlyMap<string, string>,
+): string | undefined {
+  const chainNetwork = names.get(`${chain}/${network}`)
+  if (chainNetwork !== undefined && version === 'v2' && theirConnectors.has(connector))
+    return plainJson(JSON.stringify({ connector, chainNetwork, walletAddress: address, poolAddress: pool, percentageToRemove: 100 }))
+  complain(
+    `warning: shares of ${connector} ${version} ${pool} on ${chain}/${network} are not listed: Hummingbot’s Gateway has none of them: remove them here`,
+  )
   return undefined
 }
 

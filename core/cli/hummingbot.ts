@@ -11,7 +11,8 @@ import { getAt } from '../config/tree.ts'
 import { mergedFiles, readTextFile } from '../config/yaml.ts'
 import { curves } from '../keys/curves.ts'
 import { decryptKey, findWallets, saveKey } from '../keys/keystore.ts'
-import { ask, askHidden, hasTerminal, passphraseForNewKey } from '../wallet/prompt.ts'
+import { ask, askHidden, hasTerminal } from '../base/terminal.ts'
+import { passphraseForNewKey } from '../keys/get-passphrase.ts'
 import { createConfEdits, type ConfEdits } from './conf-edits.ts'
 import { readGatewayFolder, type GatewayFolder } from './hummingbot-folder.ts'
 import { planImport, type ImportPlan, type ImportSite, type KeyPlan } from './hummingbot-plan.ts'
@@ -183,9 +184,11 @@ async function saveKeys(keys: readonly OpenedKey[], { dataDir, passphrase: given
   if (keys.length === 0) return
   const passphrase = await passphraseForNewKey(dataDir, given)
   const curveOf = await chains()
-  for (const { plan, privateKey } of keys)
-    for (const chain of plan.chains)
-      await saveKey({ dataDir, chain, curve: curveOf.get(chain) ?? 'secp256k1', privateKey, passphrase, label: 'gateway' })
+  for (const { plan, privateKey } of keys) {
+    const [chain, ...alsoFor] = plan.chains
+    if (chain === undefined) continue
+    await saveKey({ dataDir, chain, alsoFor, curve: curveOf.get(chain) ?? 'secp256k1', privateKey, passphrase, label: 'gateway' })
+  }
 }
 
 /** @throws Error where a file is not as it can be added to */

@@ -2,7 +2,7 @@
 import { add } from 'sluice/decimal'
 import { interfacePath, Type, type InterfacePath } from 'sluice/interface'
 import { listedTokens, walletFields } from './chains.ts'
-import { connectorOf } from './connectors.ts'
+import { connectorOf, everyConnector } from './connectors.ts'
 import { networkFields, type HummingbotConfig, type Networks } from './networks.ts'
 import { canonical } from './numbers.ts'
 import { feeOf } from './poll.ts'
@@ -30,6 +30,14 @@ export function spenderOf(name: string): string {
     default:
       return bare === connector ? name : connector
   }
+}
+
+/** The other way: as a client asks to approve a spender of a connector that a refusal names. What all swaps of the connector need is one approval. */
+export function commandOf(spenderName: string, token: string): string {
+  const [connector = '', label = ''] = spenderName.split('/')
+  if (connector === connectorOf(everyConnector)) return `gateway approve ${everyConnector}/router ${token}`
+  const type = label === 'positions' ? 'clmm' : label === 'v2' ? 'amm' : label.endsWith('Positions') ? label : 'router'
+  return `gateway approve ${connector}/${type} ${token}`
 }
 
 export function allowancePaths(networks: Networks, { receiptSeconds, staleSeconds, collectSeconds }: HummingbotConfig): InterfacePath[] {

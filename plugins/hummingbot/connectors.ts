@@ -12,8 +12,14 @@ const versions: Readonly<Record<Exclude<PoolType, 'router'>, readonly string[]>>
 
 /** The name here, of `uniswap` and `uniswap/clmm` alike. */
 export function connectorOf(name: string): string {
-  const [bare = ''] = name.split('/')
+  const bare = bareName(name)
   return bare === everyConnector ? 'any' : bare
+}
+
+/** Without the type. */
+export function bareName(name: string): string {
+  const slash = name.indexOf('/')
+  return slash < 0 ? name : name.slice(0, slash)
 }
 
 /** The type in a name such as `uniswap/clmm`. */

@@ -1,6 +1,6 @@
 // What a client has set for itself, of what its requests leave out: the wallet and the network of a chain, and the slippage of a connector.
 import type { InterfaceCall, InterfacePath } from 'sluice/interface'
-import { everyConnector } from './connectors.ts'
+import { bareName, everyConnector } from './connectors.ts'
 
 /** By the names of `preferenceOf`. */
 export type Preferences = Awaited<ReturnType<InterfaceCall['preferences']['read']>>
@@ -22,8 +22,7 @@ export async function slippageOf(
   { connector = everyConnector, slippagePct }: { readonly connector?: string; readonly slippagePct?: string },
   { preferences }: Pick<InterfaceCall, 'preferences'>,
 ): Promise<string | undefined> {
-  const [name = ''] = connector.split('/')
-  return slippagePct ?? ownSlippage(name, await preferences.read())
+  return slippagePct ?? ownSlippage(bareName(connector), await preferences.read())
 }
 
 /** A request to it that names a chain alone is for the network that its client has set. */
@@ -31,13 +30,16 @@ export function onOwnNetwork(path: InterfacePath): InterfacePath {
   const { request: schema } = path
   if (!Object.hasOwn(schema.properties, 'network')) return path
   const [, inPath] = /^\/chains\/(\w+)\//.exec(path.path) ?? []
+  const answer: InterfacePath['answer'] = async (request, call) => {
+    const { chain = inPath }: Readonly<Record<string, unknown>> = request
+    const own = typeof chain === 'string' ? ownNetwork(chain, await call.preferences.read()) : undefined
+    return path.answer(own === undefined ? request : { ...request, network: own }, call)
+  }
   return {
     ...path,
-    async answer(request, call) {
-      const { chain = inPath, network, chainNetwork }: Readonly<Record<string, unknown>> = { ...request }
-      if (typeof chain !== 'string' || network !== undefined || chainNetwork !== undefined) return path.answer(request, call)
-      const own = ownNetwork(chain, await call.preferences.read())
-      return path.answer(own === undefined ? request : { ...request, network: own }, call)
+    answer(request, call) {
+      const { network, chainNetwork }: Readonly<Record<string, unknown>> = request
+      return network === undefined && chainNetwork === undefined ? answer(request, call) : path.answer(request, call)
     },
   }
 }

@@ -1,6 +1,7 @@
 // Errors as Hummingbot's clients read them: `message` makes a typed error of one, and `code` decides whether a request is sent again.
 import { STATUS_CODES } from 'node:http'
 import type { Interface, InterfaceError } from 'sluice/interface'
+import { commandOf } from './allowances.ts'
 
 /** Sluice's name of an error → Hummingbot's code. Others have none, and are not sent again. */
 const codes: Readonly<Record<string, string>> = {
@@ -32,24 +33,38 @@ const unknown: ReadonlySet<string> = new Set(['IN_FLIGHT', 'IDEMPOTENCY_CONFLICT
 /** A word that makes clients send a transaction again, wherever it is in a text. */
 const resend = /TRANSACTION_TIMEOUT/g
 
+const detailOf = ({ details }: InterfaceError, field: string): unknown =>
+  typeof details === 'object' && details !== null ? Reflect.get(details, field) : undefined
+
 /** Where nothing took effect because of the price: clients try again with a wider slippage, as they take it for proof that nothing landed. */
-const isSlippage = ({ name, details }: InterfaceError): boolean =>
-  name.startsWith('SWAP_PRICE_') || (typeof details === 'object' && details !== null && Reflect.get(details, 'cause') === 'slippage')
+const isSlippage = (error: InterfaceError): boolean => error.name.startsWith('SWAP_PRICE_') || detailOf(error, 'cause') === 'slippage'
+
+/** Where nothing was signed and the same request passes in a block or two: by this code alone clients send it again. */
+const isForLater = (error: InterfaceError): boolean => error.name === 'OVERLOADED' && detailOf(error, 'reason') === 'an approval under way'
+
+/** Who reads it has the client's commands, and no path of the server. */
+function withCommand(error: InterfaceError): string {
+  const { name, message } = error
+  if (name !== 'INSUFFICIENT_ALLOWANCE') return message
+  const [spenderName, token] = [detailOf(error, 'spenderName'), detailOf(error, 'token')]
+  if (typeof spenderName !== 'string' || typeof token !== 'string') return message
+  return `${message} In Hummingbot: ${commandOf(spenderName, token)}`
+}
 
 export const showError: Interface['showError'] = (error: InterfaceError) => {
-  const { http, name, message, requestId } = error
+  const { http, name, requestId } = error
   const isWaiting = name === 'PENDING_APPROVAL'
   // hummingbot-api takes a 404 of a position's path for proof that the position is gone, too: only a path that there is may say so.
   const isUnknownPath = name === 'INCOMPLETE_PARAMS' && http === 404
   const statusCode = isWaiting ? 403 : isUnknownPath ? 501 : trouble.has(http) || unknown.has(name) ? 503 : http
-  const code = isSlippage(error) ? 'SLIPPAGE_EXCEEDED' : codes[name]
+  const code = isSlippage(error) ? 'SLIPPAGE_EXCEEDED' : isForLater(error) ? 'RATE_LIMITED' : codes[name]
   return {
     status: statusCode,
     body: {
       statusCode,
       error: STATUS_CODES[statusCode] ?? 'Error',
       name,
-      message: isWaiting ? waiting : message.replace(resend, 'a timeout'),
+      message: isWaiting ? waiting : withCommand(error).replace(resend, 'a timeout'),
       ...(code !== undefined && { code }),
       requestId,
     },

@@ -46,7 +46,7 @@ export function quotePaths(networks: Networks): InterfacePath[] {
       permission: 'read',
       request: QuoteFields,
       response: Quote,
-      answer: async (request, call) => quote(request, type, networks.of(request), call),
+      answer: (request, call) => quote(request, type, networks.of(request), call),
     }),
   )
   return [
@@ -75,9 +75,9 @@ export async function bestPrice(request: Fields, type: PoolType, on: NamedNetwor
     throw badFields([
       { field: 'connector', problem: `"${everyConnector}" has the type router: name an exchange for pools of the type ${type}` },
     ])
-  const swap = { ...on.own, connector: named, base, quote: quoteToken, amount, side }
-  const ask = async (choice: { pool?: string; version?: string }) => {
-    const answer = await call.call('AMMPrice', { ...swap, ...choice })
+  const swap = { chain: on.own.chain, network: on.own.network, connector: named, base, quote: quoteToken, amount, side }
+  const ask = async (choice: Choice) => {
+    const answer = await call.call('AMMPrice', chosen({ ...swap }, choice))
     return { answer, choice, expectedAmount: answer.expectedAmount }
   }
   // A route through all versions may pass pools of other types.
@@ -88,7 +88,22 @@ export async function bestPrice(request: Fields, type: PoolType, on: NamedNetwor
       : await ask(poolAddress === undefined ? {} : { pool: poolAddress })
   if (type !== 'router') requireType(type, answer.route, poolAddress === undefined ? 'connector' : 'poolAddress')
   const slippagePct = await slippageOf(request, call)
-  return { answer, slippagePct, trade: { ...swap, ...choice, limitPrice: worstPrice(answer, side, slippagePct) } }
+  const limitPrice = worstPrice(answer, side, slippagePct)
+  const { chain, network } = swap
+  const bounded = { chain, network, connector: named, base, quote: quoteToken, amount, side, limitPrice }
+  return { answer, slippagePct, trade: chosen(bounded, choice) }
+}
+
+interface Choice {
+  readonly pool?: string
+  readonly version?: string
+}
+
+/** Adds them to the object: bots ask for prices all the time, and a copy by `...` costs as much as the rest. */
+function chosen<T extends object>(swap: T, { pool, version }: Choice): T & Choice {
+  if (pool !== undefined) Object.assign(swap, { pool })
+  if (version !== undefined) Object.assign(swap, { version })
+  return swap
 }
 
 async function quote(request: Fields, type: PoolType, on: NamedNetwork, call: InterfaceCall): Promise<Quote> {
@@ -97,7 +112,7 @@ async function quote(request: Fields, type: PoolType, on: NamedNetwork, call: In
   const { expectedAmount, priceImpact, route } = answer
   const isSale = side === 'SELL'
   const quoteAmount = multiply(answer.amount, trade.limitPrice)
-  return {
+  const shown: Quote = {
     price: answer.price,
     amountIn: isSale ? answer.amount : expectedAmount,
     amountOut: isSale ? expectedAmount : answer.amount,
@@ -107,10 +122,11 @@ async function quote(request: Fields, type: PoolType, on: NamedNetwork, call: In
     maxAmountIn: isSale ? answer.amount : quoteAmount,
     priceImpactPct: multiply(priceImpact, '100'),
     routePath: route.map(({ version, pool }) => `${version}:${pool}`).join(' → '),
-    ...(slippagePct !== undefined && { slippagePct }),
-    ...(poolAddress !== undefined && { poolAddress }),
-    ...(type === 'router' && { quoteId: newQuoteId(trade) }),
   }
+  if (slippagePct !== undefined) shown.slippagePct = slippagePct
+  if (poolAddress !== undefined) shown.poolAddress = poolAddress
+  if (type === 'router') shown.quoteId = newQuoteId(trade)
+  return shown
 }
 
 /** @throws SluiceError INCOMPLETE_PARAMS where there is none */

@@ -1,6 +1,6 @@
 // Swaps. These clients send no key, and send a swap again when no answer came: what is signed for one is answered with its hash, and nothing else.
 import { isLess } from 'sluice/decimal'
-import { badFields, interfacePath, Type, type InterfaceCall, type InterfacePath, type Static } from 'sluice/interface'
+import { badFields, interfacePath, SluiceError, Type, type InterfaceCall, type InterfacePath, type Static } from 'sluice/interface'
 import { connectorOf, everyConnector, typeIn, type PoolType } from './connectors.ts'
 import { networkFields, type HummingbotConfig, type NamedNetwork, type Networks } from './networks.ts'
 import { canonical, canonicalOf } from './numbers.ts'
@@ -139,9 +139,18 @@ interface TradedParts {
 /** @throws SluiceError what /amm/trade refuses with; TRADE_FAILED, only where it can never succeed */
 async function traded(trade: Trade, key: string, { request, ...parts }: TradedParts): Promise<SwapAnswer> {
   const { call } = parts
-  const { txHash: signature } = await signOnce(() => call.call('AMMTrade', trade, { key }), call)
+  const { txHash: signature } = await signOnce(
+    () => call.call('AMMTrade', trade, { key }).catch((error: unknown) => refused(error, trade)),
+    call,
+  )
   const found = await successOf(signature, parts)
   return found ? { signature, status: 1, ...dataOf(found, trade, request) } : { signature }
+}
+
+/** The connector `sluice` may take any exchange, at the next trade another one: what is missing is the approval of all. */
+function refused(error: unknown, { connector }: Trade): never {
+  if (!(error instanceof SluiceError) || error.name !== 'INSUFFICIENT_ALLOWANCE' || connector !== connectorOf(everyConnector)) throw error
+  throw new SluiceError(error.name, error.message, { details: { ...Object(error.details), spenderName: connector }, cause: error })
 }
 
 /** A field that is not known would stop the client after its trade: then it gets none of them. */

@@ -1,15 +1,18 @@
+import { spawn } from 'node:child_process'
 import { createCipheriv, generateKeyPairSync, pbkdf2Sync, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import { parse } from 'yaml'
 import { loadSettings } from '../../core/config/settings.ts'
-import { program } from '../../core/cli/program.ts'
 import { curves, encodeBase58 } from '../../core/keys/curves.ts'
 import { keyFile } from '../../core/keys/keystore-files.ts'
 import { decryptKey, listWallets } from '../../core/keys/keystore.ts'
 import { temporaryFolder } from '../devnet/test-devnet.ts'
+import { programArgs } from '../program.ts'
 
 const [gatewayPassphrase, ownPassphrase] = ['of the gateway', 'of the keystore here']
 const aero = { symbol: 'AERO', address: '0x940181a94A35A4569E4529A3CDfB74e38FD98631', decimals: 18, name: 'Aerodrome', chainId: 8453 }
@@ -40,23 +43,16 @@ describe('sluice hummingbot import', function () {
 
   async function run(...args: readonly string[]): Promise<{ said: string; failed: boolean }> {
     write({ passphrase: `${ownPassphrase}\n`, 'gateway-passphrase': `${gatewayPassphrase}\n` })
-    process.env['SLUICE_WALLET_PASSPHRASE_FILE'] = at('passphrase')
-    const given = ['--home', at('home'), 'hummingbot', 'import', ...args]
-    const streams = [process.stdout, process.stderr]
-    const writes = streams.map((stream) => stream.write.bind(stream))
-    let said = ''
-    for (const stream of streams) stream.write = (chunk: string | Uint8Array) => Boolean((said += String(chunk)))
-    try {
-      await (await program(given)).parseAsync(['node', 'sluice', ...given])
-    } finally {
-      delete process.env['SLUICE_WALLET_PASSPHRASE_FILE']
-      for (const [index, stream] of streams.entries()) stream.write = writes[index] ?? stream.write
-    }
-    const failed = Number(process.exitCode ?? 0) !== 0
-    process.exitCode = 0
+    const program = await programArgs(new URL('../../core/main.ts', import.meta.url))
+    const child = spawn(process.execPath, [...program, '--home', at('home'), 'hummingbot', 'import', ...args], {
+      env: { PATH: process.env['PATH'], SLUICE_WALLET_PASSPHRASE_FILE: at('passphrase') },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const [out, failures, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+    const said = out + failures
     for (const secret of [evmWallet.privateKey.slice(2), seed.toString('hex'), gatewayPassphrase, ownPassphrase])
       expect(said).not.to.include(secret)
-    return { said, failed }
+    return { said, failed: code !== 0 }
   }
   const importAll = () => run(at('gateway'), '--passphrase-file', at('gateway-passphrase'), '--yes')
 
@@ -118,7 +114,7 @@ describe('sluice hummingbot import', function () {
       'tokens/ethereum/mainnet.json is not JSON',
       'The hardware wallet 0x00000000000000000000000000000000000000b1',
       '2 saved pools',
-      'slippagePct (uniswap 2)',
+      'The slippage (uniswap 2)',
       'The nodes of infura for ethereum',
     ])
       expect(said).to.include(told)
@@ -136,10 +132,12 @@ describe('sluice hummingbot import', function () {
     const { data } = loadSettings({ home: at('home') })
     for (const [chain, address] of [
       ['base', evmWallet.address],
-      ['ethereum', evmWallet.address],
       ['solana', solanaAddress],
     ] as const)
       expect((await decryptKey(readFileSync(keyFile(data.dir, chain, address), 'utf8'), ownPassphrase, chain)).address).to.equal(address)
+    // One derivation opens a key for all its chains.
+    const [first, second] = ['base', 'ethereum'].map((chain) => readFileSync(keyFile(data.dir, chain, evmWallet.address), 'utf8'))
+    expect(first).to.equal(second)
 
     const again = await importAll()
     expect(again.said).to.include('Nothing was written.').and.include(`The wallet ${evmWallet.address}: the keystore has it.`)
@@ -272,6 +270,56 @@ describe('sluice hummingbot import', function () {
     expect(read('home', 'conf', 'chains', 'polygon.yml')).to.include('https://polygon.node.example')
     expect(JSON.parse(read('home', 'conf', 'tokens', 'arbitrum', 'mainnet.json')).tokens).to.have.length(1)
     expect(listWallets(loadSettings({ home: at('home') }).data.dir).map(({ chain }) => chain)).to.deep.equal(['polygon'])
+  })
+
+  it('reads the layout of 2.3 to 2.7, whose chains have no default network, and leaves the nodes that it comes with', async () => {
+    const networks = (...of: readonly (readonly [string, number, string])[]) =>
+      of.map(([name, chainId, url]) => `  ${name}:\n    chainID: ${chainId}\n    nodeURL: ${url}\n`).join('')
+    const own = 'https://rpc.ankr.com/polygon/a-key-of-the-operator'
+    const shipped = networks(
+      ['mainnet', 1, 'https://rpc.ankr.com/eth'],
+      ['bsc', 56, 'https://binance.llamarpc.com/'],
+      ['polygon', 137, own],
+    )
+    write({
+      'gateway/conf/root.yml': 'version: 3\n',
+      'gateway/conf/ethereum.yml': `networks:\n${shipped}`,
+      'gateway/conf/solana.yml': `networks:\n${networks(['mainnet-beta', 101, 'https://api.mainnet-beta.solana.com'])}`,
+      'gateway/conf/uniswap.yml':
+        "allowedSlippage: '2/100'\nnetworks:\n  base:\n    clmm:\n      WETH-USDC: '0xd0b53d9277642d899df5c87a3966a349a798f224'\n",
+      [`gateway/conf/wallets/ethereum/${evmWallet.address}.json`]: evmKey,
+      [`gateway/conf/wallets/solana/${solanaAddress}.json`]: solanaKeyFile(),
+    })
+    const { said, failed } = await importAll()
+    expect(failed, said).to.equal(false)
+    for (const told of [
+      'The nodes that a Gateway comes with (ethereum-mainnet, ethereum-bsc)',
+      'The slippage (uniswap 2/100)',
+      'so name their chains, such as --chain base.',
+      `the key of ${evmWallet.address} for ethereum\n`,
+      `the key of ${solanaAddress} for solana\n`,
+    ])
+      expect(said).to.include(told)
+    expect(said).not.to.include('uniswap-base')
+    expect(readdirSync(at('home', 'conf', 'chains'))).to.deep.equal(['polygon.yml'])
+    expect(parse(read('home', 'conf', 'chains', 'polygon.yml'))).to.deep.equal({ mainnet: { rpcUrls: [own] } })
+    const chains = () => listWallets(loadSettings({ home: at('home') }).data.dir).map(({ chain }) => chain)
+    expect(chains()).to.deep.equal(['ethereum', 'solana'])
+    const more = await run(at('gateway'), '--passphrase-file', at('gateway-passphrase'), '--yes', '--chain', 'base')
+    expect(more.said).to.include(`the key of ${evmWallet.address} for base\n`).and.not.to.include('such as --chain base')
+    expect(chains()).to.deep.equal(['base', 'ethereum', 'solana'])
+  })
+
+  it('offers keys for no other chain where the default network of a Gateway is none of this server, and says so', async () => {
+    const layout = newLayout()
+    write({ ...layout, 'gateway/conf/chains/ethereum.yml': 'defaultNetwork: nowhere\n' })
+    const { said, failed } = await importAll()
+    expect(failed, said).to.equal(false)
+    expect(said).to.include('its default network (ethereum-nowhere) is none of this server, so name their chains, such as --chain base.')
+    expect(said).not.to.include(`the key of ${evmWallet.address}`).and.not.to.include('no chain of this server has such keys')
+    expect(listWallets(loadSettings({ home: at('home') }).data.dir).map(({ chain }) => chain)).to.deep.equal(['solana'])
+    const more = await run(at('gateway'), '--passphrase-file', at('gateway-passphrase'), '--yes', '--chain', 'base')
+    expect(more.said).to.include(`the key of ${evmWallet.address} for base\n`)
   })
 
   it('refuses a folder that is no Gateway’s and a chain that there is not, by name', async () => {

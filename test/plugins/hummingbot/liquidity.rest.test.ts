@@ -55,7 +55,7 @@ describe('liquidity of Hummingbot’s clients', function () {
     for (const address of [admins, others]) await submitted('/evm/wrap', { address, amount: '50' })
     await submitted('/evm/approve', { address: others, spender: 'uniswap', token: 'WETH' })
     for (const token of ['WETH', 'USDC'])
-      for (const spender of ['uniswap/v2', 'uniswap/positions', 'uniswap/v4Positions', 'pancakeswap/positions'])
+      for (const spender of ['uniswap/v2', 'uniswap/positions', 'uniswap/v4Positions', 'pancakeswap/positions', 'sushiswap/positions'])
         await submitted('/evm/approve', { address: admins, spender, token })
   })
   after(async () => {
@@ -140,17 +140,25 @@ describe('liquidity of Hummingbot’s clients', function () {
       const { address } = await position('v3')
       await submitted('/amm/liquidity/remove', { ...uniswap, address: admins, tokenId: address, burn: true })
       const asked = { ...venue, positionAddress: address }
+      const close = async () => bot.refusal('POST', '/trading/clmm/close', { ...asked, walletAddress: admins })
       await rpc('evm_setIntervalMining', 0)
       try {
-        for (let round = 0; round < 2; round++) {
-          const { status, body } = await bot.refusal('GET', '/trading/clmm/position-info', asked)
+        for (const look of [async () => bot.refusal('GET', '/trading/clmm/position-info', asked), close]) {
+          const { status, body } = await look()
           expect(status).to.equal(503)
           expect(body.message).not.to.match(/position not found|position closed|does not exist|not found/)
         }
         await rpc('anvil_mine', 3)
-        const { status, body } = await bot.refusal('GET', '/trading/clmm/position-info', asked)
-        expect(status).to.equal(404)
-        expect(body.message).to.contain('position closed')
+        // The journal learns a moment later that its open is final.
+        let refused = await bot.refusal('GET', '/trading/clmm/position-info', asked)
+        await until('it is final', async () => {
+          refused = await bot.refusal('GET', '/trading/clmm/position-info', asked)
+          return refused.status !== 503
+        })
+        for (const { status, body } of [refused, await close()]) {
+          expect(status).to.equal(404)
+          expect(body.message).to.contain('position closed')
+        }
       } finally {
         await rpc('evm_setIntervalMining', 1)
       }
@@ -208,6 +216,7 @@ describe('liquidity of Hummingbot’s clients', function () {
       ['uniswap', 'v3'],
       ['uniswap', 'v4'],
       ['pancakeswap', 'v3'],
+      ['sushiswap', 'v3'],
     ] as const)
       it(`open, add, collect, remove and close on ${connector} ${version}, with the amounts of the receipts`, async () => {
         const { info, body } = await opening(version, connector)
@@ -410,6 +419,8 @@ describe('liquidity of Hummingbot’s clients', function () {
       expect(Number(held.baseTokenAmount)).to.be.closeTo(Number(added.data.baseTokenAmountAdded), 1e-5)
       expect(await bot.get('/trading/amm/positions-owned', { ...venue, walletAddress: admins })).to.deep.equal([held])
 
+      const unapproved = await bot.refusal('POST', '/trading/amm/remove', { ...position, percentageToRemove: 50 })
+      expect(unapproved.body.message).to.match(new RegExp(`In Hummingbot: gateway approve uniswap/amm ${info.address}$`))
       await submitted('/evm/approve', { address: admins, spender: 'uniswap/v2', token: info.address })
       const part = await bot.post('/connectors/uniswap/amm/remove-liquidity', { ...position, network: 'local', percentageToRemove: 50 })
       expect(part.status).to.equal(1)

@@ -1,10 +1,10 @@
 // What clients of Hummingbot 2.16 and 2.17 and of hummingbot-api ask, row by row, and what of each answer they read in which type.
 import { traders } from '../../http/shared-server.ts'
 import type { ClientName } from './shared-server.ts'
-import { chainNetwork } from './bot.ts'
+import { chainNetwork, type Bot } from './bot.ts'
 
 /** What a client does with a field: `decimal` is decimal text, `number` is calculated with as it is, `either` goes through text. */
-export type Reads = 'text' | 'decimal' | 'number' | 'either' | 'list' | 'object' | 'number or null' | 'null'
+export type Reads = 'text' | 'decimal' | 'number' | 'either' | 'list' | 'object' | 'number or null' | 'null' | 'boolean'
 
 /** What there is on the server. */
 export interface World {
@@ -16,6 +16,7 @@ export interface World {
   readonly signature: string
   /** A new one each time. */
   quoteId(): Promise<string>
+  readonly bot: Bot
 }
 
 export interface Row {

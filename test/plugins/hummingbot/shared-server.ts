@@ -22,15 +22,14 @@ export interface SharedServer extends TestServer {
   readonly https: Readonly<Record<ClientName, Client>>
 }
 
-let started: Promise<SharedServer> | undefined
+let started: SharedServer | undefined
 
-/** One server with the interface, for all tests of this folder that need no other; it ends after the last test. */
-export const sharedServer = (): Promise<SharedServer> => (started ??= start())
+/** One server with the interface, for all tests of this folder that need no other; it ends after the last test. Where it does not start, the next file tries again. */
+export const sharedServer = async (): Promise<SharedServer> => (started ??= await start())
 
 after(async () => {
-  const server = await started
-  for (const client of Object.values(server?.https ?? {})) client.close()
-  await server?.stop()
+  for (const client of Object.values(started?.https ?? {})) client.close()
+  await started?.stop()
 })
 
 async function start(): Promise<SharedServer> {

@@ -4,7 +4,7 @@ import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { admins, oneChain, others, traders, withoutBlocks } from '../../http/shared-server.ts'
 import { rpcTo } from '../../kits/evm/test-chain.ts'
 import { until } from '../../transactions/site.ts'
-import { type Bot, botsOf, cuttablePost, decimals, numbers, texts } from './bot.ts'
+import { type Bot, botsOf, chainNetwork, cuttablePost, decimals, numbers, texts } from './bot.ts'
 
 const listed = {
   client: { permissions: ['read', 'trade'], wallets: 'all' },
@@ -14,6 +14,7 @@ const listed = {
 const wrap = '/chains/ethereum/wrap'
 const unwrap = '/chains/ethereum/unwrap'
 const approve = '/chains/ethereum/approve'
+const priced = { chain: 'ethereum', network: 'local', connector: 'any', base: 'WETH', quote: 'USDC', side: 'SELL', amount: '0.01' }
 
 describe('approvals and wraps of Hummingbot’s clients', function () {
   this.timeout(120_000)
@@ -78,7 +79,7 @@ describe('approvals and wraps of Hummingbot’s clients', function () {
     expect(Number(await allowed())).to.equal(12.5)
     expect((await bot.post(approve, { ...request, spender: 'uniswap' })).status).to.equal(1)
     expect(Number(await allowed())).to.be.above(1e12)
-    expect((await bot.refusal('POST', approve, { ...request, spender: 'sluice' })).status).to.be.within(400, 499)
+    expect((await bot.refusal('POST', approve, { ...request, spender: 'sluice/clmm' })).body.code).to.equal('INVALID_PARAMS')
   })
 
   it('approve what opens positions by the names of ranges, and the router of pools without them by theirs', async () => {
@@ -97,6 +98,36 @@ describe('approvals and wraps of Hummingbot’s clients', function () {
       expect(status).to.equal(1)
       expect(await left(), spender).to.deep.equal(amounts)
     }
+  })
+
+  it('approve by the connector sluice what a swap of any exchange takes, as the refusal of its swap says', async () => {
+    const request = { network: 'local', address: traders, token: 'WETH', spender: 'sluice/router' }
+    const swap = { chainNetwork, walletAddress: traders, baseToken: 'WETH', quoteToken: 'USDC', amount: 0.01, side: 'SELL' }
+    const allowed = async (spender = 'sluice/router') =>
+      Number(
+        (await bot.post('/chains/ethereum/allowances', { network: 'local', address: traders, spender, tokens: ['WETH'] })).approvals.WETH,
+      )
+    const signed = async () => (await server.client.get('/transactions', { address: traders, limit: '200' })).body.transactions.length
+    expect((await bot.post(wrap, { network: 'local', address: traders, amount: '1' })).status).to.equal(1)
+    // One exchange alone is approved, and it gives less than the slippage of the best allows.
+    expect((await bot.post(approve, { ...request, spender: 'balancer' })).status).to.equal(1)
+    const before = await signed()
+    const { body } = await bot.refusal('POST', '/trading/router/execute-swap', { ...swap, slippagePct: 0 })
+    expect(body).to.include({ name: 'INSUFFICIENT_ALLOWANCE' }).and.not.to.have.property('code')
+    expect(body.message).to.match(/In Hummingbot: gateway approve sluice\/router WETH$/)
+    expect([await signed(), await allowed()]).to.deep.equal([before, 0])
+
+    expect((await bot.post(approve, request)).status).to.equal(1)
+    expect(await allowed()).to.be.above(1e12)
+    const venues = (await server.client.get('/amm/price', { ...priced, candidates: 'true' })).body.candidates
+    const names: string[] = venues.map(({ connector }: { connector: string }) => connector)
+    expect(names).to.include.members(['uniswap', 'sushiswap'])
+    for (const connector of ['sluice', ...names])
+      expect((await bot.post('/trading/router/execute-swap', { ...swap, connector })).status, connector).to.equal(1)
+    const approvals = await countOf('approve')
+    // What is there already takes no transaction, but one for the answer.
+    expect((await bot.post(approve, request)).status).to.equal(1)
+    expect(await countOf('approve')).to.equal(approvals + 1)
   })
 
   it('are sent once where the answer was lost, and twice where it was not', async () => {

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { parse } from 'yaml'
 import { createClient, type Client } from '../../../testkit/client.ts'
 import { admins, mined } from '../../http/shared-server.ts'
 import { startBehindProxy, type BehindProxy } from '../../http/trouble/behind-proxy.ts'
-import { faults, healthy, type Fault } from '../../http/trouble/faulty-proxy.ts'
+import { faults, healthy, losingSends, lyingAtNewest, type Fault } from '../../http/trouble/faulty-proxy.ts'
 import { Bot, chainNetwork } from './bot.ts'
 
 const local = { chain: 'ethereum', network: 'local' }
@@ -12,6 +14,8 @@ const venue = { chainNetwork, connector: 'uniswap' }
 const json = { 'content-type': 'application/json' }
 /** More than make anything final. */
 const manyBlocks = 20
+const { contractAddresses } = parse(readFileSync('plugins/uniswap/defaults.yml', 'utf8'))
+const manager: string = contractAddresses.local.positionManagerAddress
 const troubles = ['is away', 'says so by JSON-RPC', 'answers garbage', 'answers null to everything', 'fails']
 
 describe('positions that a bot of Hummingbot looks at each second', function () {
@@ -41,6 +45,16 @@ describe('positions that a bot of Hummingbot looks at each second', function () 
     }
     return status
   }
+  async function mineWhatIsSent(): Promise<void> {
+    while (Number(Reflect.get(Object(await stage.rpc('txpool_status')), 'pending')) === 0) await sleep(20)
+    await stage.rpc('evm_mine')
+  }
+  /** A reorganisation takes them back, and what its server sends again comes into no block. */
+  async function loseBlocksAfter(number: number): Promise<void> {
+    await stage.proxy.become(losingSends)
+    await stage.rpc('anvil_reorg', Number(await stage.rpc('eth_blockNumber')) - number, [])
+    await stage.rpc('anvil_dropAllTransactions')
+  }
   const lookAtAll = () => Promise.all(own.map(look))
   const done = async (path: string, fields: object) => {
     const { status, text, body } = await stage.server.client.post(path, { ...local, address: admins, ...fields })
@@ -49,14 +63,24 @@ describe('positions that a bot of Hummingbot looks at each second', function () 
   }
 
   /** A tenth of its price to both sides, in the deepest pool. */
-  async function open(): Promise<string> {
+  async function opening(): Promise<object> {
     const { pools } = (await stage.server.client.get('/amm/pools', { ...uniswap, base: 'WETH', quote: 'USDC', version: 'v3' })).body
     const [{ pool }] = pools
     deepest = pool
     const { token0, token1, price } = (await stage.server.client.post('/amm/liquidity/price', { ...uniswap, pool })).body
     const [lowerPrice, upperPrice] = [price * 0.9, price * 1.1].map(String)
     const amounts = Number(price) < 1 ? { amount0: '30', amount1: '0.01' } : { amount0: '0.01', amount1: '30' }
-    return (await done('/amm/liquidity/add', { connector: 'uniswap', token0, token1, pool, lowerPrice, upperPrice, ...amounts })).tokenId
+    return { connector: 'uniswap', token0, token1, pool, lowerPrice, upperPrice, ...amounts }
+  }
+  const open = async (): Promise<string> => (await done('/amm/liquidity/add', await opening())).tokenId
+  /** Nobody asks what became of it. */
+  async function openUnheard(): Promise<void> {
+    const { status, text } = await stage.server.client.post('/amm/liquidity/add', { ...local, address: admins, ...(await opening()) })
+    expect(status, text).to.equal(200)
+  }
+  const owned = async (): Promise<string[]> => {
+    const found = await bot.get('/trading/clmm/positions-owned', { ...venue, walletAddress: admins })
+    return found.map(({ address }: { address: string }) => address)
   }
 
   before(async () => {
@@ -148,6 +172,73 @@ describe('positions that a bot of Hummingbot looks at each second', function () 
     await putBack()
   })
 
+  it('are not gone while their open may come into a block again, for however many blocks it does not', async () => {
+    await stage.rpc('evm_setIntervalMining', 0)
+    const before = Number(await stage.rpc('eth_blockNumber'))
+    const answered = open()
+    await mineWhatIsSent()
+    const opened = await answered
+    expect(await look(opened)).to.include({ address: opened })
+    await loseBlocksAfter(before)
+    for (let block = 0; block < manyBlocks; block += 1) {
+      await stage.rpc('evm_mine')
+      if (block === 0) expect(await statusAfter(200, opened)).to.equal(503)
+      else expect(await statusOf(opened)).to.equal(503)
+    }
+    await stage.proxy.become(healthy)
+    await stage.rpc('evm_setIntervalMining', 1)
+    while ((await statusOf(opened)) === 503) await sleep(200)
+    expect(await look(opened)).to.include({ address: opened })
+  })
+
+  const tellers: Readonly<Record<string, (next: string) => Promise<void>>> = {
+    async 'the answer of their open'(next) {
+      const opened = open()
+      await mineWhatIsSent()
+      expect(await opened).to.equal(next)
+    },
+    async 'the list of their wallet'(next) {
+      await openUnheard()
+      await mineWhatIsSent()
+      expect(await owned()).to.include(next)
+    },
+  }
+  for (const [teller, tell] of Object.entries(tellers))
+    it(`are not gone after ${teller}, though their id was gone before and their block is taken back before anyone looks`, async () => {
+      await stage.rpc('evm_setIntervalMining', 1)
+      const next = String(BigInt(await open()) + 1n)
+      await stage.rpc('evm_setIntervalMining', 0)
+      expect(await statusOf(next)).to.equal(503)
+      await stage.rpc('anvil_mine', manyBlocks)
+      expect(await statusAfter(503, next)).to.equal(404)
+
+      const before = Number(await stage.rpc('eth_blockNumber'))
+      await tell(next)
+      await loseBlocksAfter(before)
+      for (let block = 0; block < manyBlocks; block += 1) {
+        await stage.rpc('evm_mine')
+        expect(await statusOf(next)).to.equal(503)
+      }
+      await stage.proxy.become(healthy)
+      await stage.rpc('evm_setIntervalMining', 1)
+      expect(await statusAfter(503, next)).to.equal(200)
+    })
+
+  it('stay gone when somebody asks again for the open that made them', async () => {
+    await stage.rpc('evm_setIntervalMining', 1)
+    const tokenId = await open()
+    const { body } = await stage.server.client.get('/transactions', { ...local, kind: 'liquidity', limit: '1' })
+    const [{ txHash }] = body.transactions
+    await done('/amm/liquidity/remove', { connector: 'uniswap', tokenId, burn: true })
+    await stage.rpc('evm_setIntervalMining', 0)
+    expect(await statusAfter(200, tokenId)).to.equal(503)
+    await stage.rpc('anvil_mine', manyBlocks)
+    expect(await statusAfter(503, tokenId)).to.equal(404)
+    const { fill, final } = (await stage.server.client.post('/network/poll', { ...local, txHash })).body
+    expect({ tokenId: fill.tokenId, final }).to.deep.equal({ tokenId, final: true })
+    expect(await statusOf(tokenId)).to.equal(404)
+  })
+
   /** `positions` of the manager, as it stands in a call of several. */
   const positionCall = '99fbab88'
   const refusals: Readonly<Record<string, (call: { method: string; params: readonly unknown[] }) => boolean>> = {
@@ -201,6 +292,19 @@ describe('positions that a bot of Hummingbot looks at each second', function () 
     }
     await stage.proxy.become(healthy)
     expect(await look(opened)).to.include({ address: opened })
+  })
+
+  it('are not gone where the only node does not have them in its newest block, for however many blocks, while its final ones do', async () => {
+    const positionAddress = unseen[0] ?? expect.fail()
+    await stage.rpc('evm_setIntervalMining', 0)
+    await stage.proxy.become(lyingAtNewest(manager, stage.proxy))
+    for (let block = 0; block < manyBlocks; block += 1) {
+      await stage.rpc('evm_mine')
+      const { status, body } = await bot.refusal('GET', '/trading/clmm/position-info', { ...venue, positionAddress })
+      expect(status, body.message).to.equal(503)
+    }
+    await stage.proxy.become(healthy)
+    expect(await look(positionAddress)).to.include({ address: positionAddress })
   })
 
   for (const [index, trouble] of troubles.entries())

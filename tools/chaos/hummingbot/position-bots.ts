@@ -90,6 +90,9 @@ export interface PositionBotsParts {
   readonly calls: SwapCalls
   readonly random: Random
   readonly pool: Pool
+  readonly wallets: readonly string[]
+  /** No open names less. */
+  readonly leastSlippagePct?: number
   /** At least so many; more, while `goOn` says so. */
   readonly positions: number
   readonly goOn: () => boolean
@@ -103,6 +106,7 @@ export async function openAsBots({
   positions: count,
   goOn,
   parallel,
+  wallets,
   ...parts
 }: PositionBotsParts): Promise<PositionLife[]> {
   const lives: PositionLife[] = []
@@ -111,11 +115,7 @@ export async function openAsBots({
     while (begun < count || goOn()) {
       begun += 1
       const own = random.fork(begun)
-      const {
-        id,
-        valueRaw = 0n,
-        wallet,
-      } = world.recorder.newRequest({ op: 'trade', wallet: own.pick(world.wallets), connector: 'uniswap' })
+      const { id, valueRaw = 0n, wallet } = world.recorder.newRequest({ op: 'trade', wallet: own.pick(wallets), connector: 'uniswap' })
       const intent = { id, amountRaw: valueRaw, wallet, wants: own.pick(wishes) }
       lives.push(await live({ ...parts, world, random: own, intent, version: own.pick(lpVersions), way: own.pick(['tls', 'proxy']) }))
     }
@@ -124,7 +124,7 @@ export async function openAsBots({
   return lives
 }
 
-interface LifeParts extends Omit<PositionBotsParts, 'positions' | 'goOn' | 'parallel'> {
+interface LifeParts extends Omit<PositionBotsParts, 'positions' | 'goOn' | 'parallel' | 'wallets'> {
   readonly intent: Pick<PositionLife, 'id' | 'amountRaw' | 'wallet' | 'wants'>
   readonly version: Version
   readonly way: Way
@@ -192,13 +192,14 @@ async function live(parts: LifeParts): Promise<PositionLife> {
 
 type Send = (does: PositionCall['does'], body: object, name: string) => Promise<SwapOutcome>
 
-async function open({ version, intent, pool }: LifeParts, send: Send) {
+async function open({ version, intent, pool, leastSlippagePct = 0 }: LifeParts, send: Send) {
   const [lowerPrice, upperPrice] = [pool.price * 0.9, pool.price * 1.1]
   const amounts = pool.isCoinFirst ? { baseTokenAmount: '@', quoteTokenAmount: 5 } : { baseTokenAmount: 5, quoteTokenAmount: '@' }
   let [slipped, refusals, wasLost] = [0, 0, false]
   for (let tries = 0; tries < executors && refusals < 3; tries += 1) {
     if (tries > 0) await sleep(pauseMs)
-    const slippagePct = version.slippages[Math.min(slipped, version.slippages.length - 1)]
+    const step = version.slippages[Math.min(slipped, version.slippages.length - 1)]
+    const slippagePct = step === undefined ? undefined : Math.max(step, leastSlippagePct)
     const body = { ...version.on, walletAddress: intent.wallet, poolAddress: pool.address, lowerPrice, upperPrice, ...amounts }
     const outcome = await send('open', { ...body, ...(slippagePct !== undefined && { slippagePct }) }, `open ${tries}`)
     if (outcome.is === 'signature') {

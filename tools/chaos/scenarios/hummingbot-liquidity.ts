@@ -15,7 +15,7 @@ import type { Random } from '../random.ts'
 import { watch } from '../traffic.ts'
 import { createWorld, type World } from '../world.ts'
 import { usualBaseFee } from './chain-trouble.ts'
-import { blockMs, chainInTrouble, cutNowAndThen, readDeliveries, slowBlocks } from './hummingbot.ts'
+import { blockMs, chainInTrouble, chainTroubles, cutNowAndThen, readDeliveries, slowBlocks } from './hummingbot.ts'
 import { killAgainAndAgain } from './kills.ts'
 import { countsOf, type Scenario } from './scenario.ts'
 
@@ -28,17 +28,25 @@ interface Size {
 /** Shorter than those of clients, which are 25 and 290 s, and 300 s of the clients. */
 const windows = { receiptSeconds: 8, positionSeconds: 10, staleSeconds: 24, collectSeconds: 240, quoteSeconds: 120 }
 const positions = Number(process.env['SLUICE_HUMMINGBOT_POSITIONS'] ?? 2_000)
+/** Opens and closes are held to their receipts: where that takes longer than lines stand, no answer arrives. */
+const betweenCutsMs = [8_000, 30_000] as const
 /** Of a life, with those that are sent again. */
 const callsOfLife = 3
 
-/**
- * Executors of Hummingbot open and close positions over bad lines while servers are killed and blocks are slow. Blocks are not taken back: then an id
- * that was answered may be another position's, which nothing but its finality could rule out.
- */
-export const hummingbotLiquidity: Scenario<Size> = {
-  name: 'hummingbot-liquidity',
+interface Weather {
+  /**
+   * Whether blocks are taken back. Then an id that was answered may be another position's, which nothing but its finality could rule out: where
+   * transactions of several wallets come in another order, and where an open does nothing the second time. So there is one wallet then, and room for
+   * the price.
+   */
+  readonly reorganised: boolean
+}
+
+/** Executors of Hummingbot open and close positions over bad lines while servers are killed and blocks are slow. */
+const liquidityIn = (name: string, full: Size, { reorganised }: Weather): Scenario<Size> => ({
+  name,
   small: { positions: 24, kills: 2, parallel: 8 },
-  full: { positions, kills: Math.ceil(positions / 80), parallel: 48 },
+  full,
   async run(size, random, judge) {
     const conf = { 'interfaces/hummingbot.yml': { port: 0, ...windows } }
     const world = await createWorld({ random, patches: ['points'], conf })
@@ -60,17 +68,21 @@ export const hummingbotLiquidity: Scenario<Size> = {
       pool = await deepestPool(world)
       const calls = await startSwapCalls(world)
       try {
-        const found = await amidTrouble({ world, calls, size, random, pool })
+        const found = await amidTrouble({ world, calls, size, random, pool, reorganised })
         lives = found.lives
-        return { ...found.figures, ...figuresOf(lives) }
+        return { ...found.figures, ...figuresOf(lives), reorganisations: reorganisations.length }
       } finally {
         await calls.stop()
       }
     })
   },
-}
+})
 
-interface Trouble {
+const full: Size = { positions, kills: Math.ceil(positions / 80), parallel: 48 }
+export const hummingbotLiquidity = liquidityIn('hummingbot-liquidity', full, { reorganised: false })
+export const reorganisedLiquidity = liquidityIn('hummingbot-liquidity-reorganised', full, { reorganised: true })
+
+interface Trouble extends Weather {
   readonly world: World
   readonly calls: SwapCalls
   readonly size: Size
@@ -78,7 +90,7 @@ interface Trouble {
   readonly pool: Pool
 }
 
-async function amidTrouble({ world, calls, size, random, pool }: Trouble) {
+async function amidTrouble({ world, calls, size, random, pool, reorganised }: Trouble) {
   const { positions: count, kills, parallel } = size
   const over = new AbortController()
   let troubled = true
@@ -87,14 +99,15 @@ async function amidTrouble({ world, calls, size, random, pool }: Trouble) {
     world.failure = error instanceof Error ? error : new Error(String(error))
   })
   const others = [
-    chainInTrouble(world, random.fork('chain'), over.signal, slowBlocks),
-    cutNowAndThen(calls, random.fork('cuts'), over.signal),
+    chainInTrouble(world, random.fork('chain'), over.signal, reorganised ? chainTroubles : slowBlocks),
+    cutNowAndThen(calls, random.fork('cuts'), over.signal, betweenCutsMs),
     watch(world, random.fork('watch'), over.signal),
     tradeInPool(world, pool, random.fork('trades'), over.signal),
   ]
   try {
     const goOn = () => troubled
-    const lives = await openAsBots({ world, calls, random: random.fork('bots'), pool, positions: count, goOn, parallel })
+    const own = reorganised ? { wallets: world.wallets.slice(0, 1), leastSlippagePct: 1 } : { wallets: world.wallets }
+    const lives = await openAsBots({ world, calls, random: random.fork('bots'), pool, positions: count, goOn, parallel, ...own })
     return { lives, figures: await killed }
   } finally {
     over.abort()

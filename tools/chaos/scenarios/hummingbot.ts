@@ -127,7 +127,7 @@ const forget: ChainTrouble = async ({ chain }) => {
 
 /** All but that blocks are taken back. */
 export const slowBlocks: readonly ChainTrouble[] = [noBlocks, lateBlocks, forget]
-const chainTroubles: readonly ChainTrouble[] = [noBlocks, lateBlocks, reorganise, reorganise, forget]
+export const chainTroubles: readonly ChainTrouble[] = [noBlocks, lateBlocks, reorganise, reorganise, forget]
 
 export async function chainInTrouble(world: World, random: Random, over: AbortSignal, troubles = chainTroubles): Promise<void> {
   for (let index = 0; !over.aborted; index += 1) {
@@ -136,9 +136,14 @@ export async function chainInTrouble(world: World, random: Random, over: AbortSi
   }
 }
 
-export async function cutNowAndThen(calls: SwapCalls, random: Random, over: AbortSignal): Promise<void> {
+export async function cutNowAndThen(
+  calls: SwapCalls,
+  random: Random,
+  over: AbortSignal,
+  [leastMs, mostMs]: readonly [number, number] = [3_000, 12_000],
+): Promise<void> {
   while (!over.aborted) {
-    await sleep(random.between(3_000, 12_000), undefined, { signal: over }).catch(() => {})
+    await sleep(random.between(leastMs, mostMs), undefined, { signal: over }).catch(() => {})
     calls.cutProxied()
   }
 }

@@ -9,7 +9,7 @@ import { cluster } from './cluster.ts'
 import { fullDisk } from './full-disk.ts'
 import { hyperliquid, orders } from './orders.ts'
 import { hummingbot } from './hummingbot.ts'
-import { hummingbotLiquidity } from './hummingbot-liquidity.ts'
+import { hummingbotLiquidity, reorganisedLiquidity } from './hummingbot-liquidity.ts'
 import { killAgainAndAgain, kills } from './kills.ts'
 import { longJournal } from './long-journal.ts'
 import { eachNodeFault } from './node-faults.ts'
@@ -66,6 +66,7 @@ export const scenarios: readonly Scenario[] = [
   hyperliquid,
   hummingbot,
   hummingbotLiquidity,
+  reorganisedLiquidity,
   everything,
   solana,
 ]

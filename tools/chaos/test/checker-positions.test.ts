@@ -67,6 +67,53 @@ describe('the checker of positions without keys', () => {
     expect(found([{ ...notClosed, booked: 'open', wants: 'nothing more' }], opened)).to.deep.equal([])
   })
 
+  it('lets an answer that a standing line took be followed by one more open, and by no second one', () => {
+    const { position: _position, signature: _signature, opened: _opened, ...unknown } = notClosed
+    const taken = { is: 'lost', reason: 'socket hang up', unread: () => opening.txHash } as const
+    const call = { does: 'open', sentAt: 1, endedAt: 2, requestId: 'open', outcome: taken } as const
+    const forgotten = { ...unknown, calls: [call], booked: 'forgotten' } as const
+    const states = new Map(['open', 'other', 'close'].map((name) => [`once-${name}`, name === 'open' ? 'delivered' : 'uncollected']))
+    const again = (of: { txHash: string }) => ({ ...event('minted', of), tokenId: of.txHash, input })
+    expect(found([forgotten], [...opened, again(other)], { states })).to.deep.equal([])
+    expect(found([forgotten], [...opened, again(other), again(closing)], { states })).to.deep.equal([
+      'I1 a position was opened more often than its bot knows',
+    ])
+    const { closed: _closed, opened: _told, ...rest } = life
+    const answered = { ...rest, calls: [call], signature: other.txHash, position: '6', booked: 'gone' } as const
+    const again6 = (is: PositionEvent['is']) => ({ ...event(is, other), tokenId: '6', input })
+    const twice = [...opened, again6('minted'), again6('burnt')]
+    const withFirst = (state: string) => found([answered], twice, { states: new Map([['once-open', state]]) })
+    expect(withFirst('delivered')).to.deep.equal([])
+    // Its server knew that nobody had read it: the second one should have had the same answer.
+    for (const state of ['lost', 'uncollected', 'open'])
+      expect(withFirst(state), state).to.deep.equal(['I1 a position was opened more often than its bot knows'])
+  })
+
+  it('lets a close be undone by a reorganisation, where it did nothing the second time, and else not', () => {
+    const undone = knownOf(
+      history({
+        mined: [mined(opening), mined(closing)],
+        journal: [entry('CONFIRMED', [opening], { requestId: 'open' }), entry('REVERTED', [closing], { requestId: 'close' })],
+      }),
+    )
+    const outcome = { is: 'signature', signature: closing.txHash, isMined: true, text: '' } as const
+    const answered: PositionLife = { ...life, calls: [{ does: 'close', sentAt: 10, endedAt: 11, requestId: 'close', outcome }] }
+    const foundIn = (of: typeof known, reorganisations: PositionFacts['reorganisations']) =>
+      checkPositions({ lives: [answered], events: opened, decimals: [18, 6], states: new Map(), reorganisations })(of).map(
+        ({ what }) => what,
+      )
+    const orphaned = [
+      'a bot booked its position as closed, and it is there',
+      'a close was answered with a transaction that removed nothing',
+    ]
+    expect(foundIn(undone, [{ at: 10, from: 1 }])).to.deep.equal([])
+    expect(foundIn(undone, [])).to.deep.equal(orphaned)
+    expect(foundIn(known, [{ at: 10, from: 1 }])).to.deep.equal(orphaned)
+    // One that was over before it was sent, and one of later blocks than its own.
+    expect(foundIn(undone, [{ at: 9, from: 1 }])).to.deep.equal(orphaned)
+    expect(foundIn(undone, [{ at: 10, from: 2 }])).to.deep.equal(orphaned)
+  })
+
   it('finds amounts that are told wrong by their last digit', () => {
     const closedWith = (more: object) => found([{ ...life, closed: [{ ...told, ...more }] }], [...opened, ...ended])
     expect(closedWith({ amounts: ['7.000000000000000001', '5'] })).to.deep.equal([otherAmounts])
