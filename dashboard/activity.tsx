@@ -1,9 +1,12 @@
 // How much is going on: trades an hour, their slippage and gas, and quotes.
 import { useEffect, useState } from 'preact/hooks'
 import { serverNow } from './api.ts'
+import { profitByHour } from './profit.ts'
 import { Plot, type Series } from './plot.tsx'
 import { useResource } from './resource.ts'
 import { Section } from './section.tsx'
+import { takeIntoList } from './transaction-events.ts'
+import { plain } from './text.tsx'
 import type { Transaction } from './transaction-words.ts'
 
 const [hourMs, hours, most] = [3_600_000, 24, 500]
@@ -15,7 +18,12 @@ export function Activity() {
   const trades = useResource(
     '/transactions',
     { kind: 'trade', limit: most },
-    { everySeconds: 60, topics: ['transactions'], asOfNow: () => ({ since: new Date(firstHour()).toISOString() }) },
+    {
+      // So many at once are much to read: events tell what is new.
+      everySeconds: 900,
+      after: { transactions: takeIntoList({ kind: 'trade' }) },
+      asOfNow: () => ({ since: new Date(firstHour()).toISOString() }),
+    },
   )
   const quotes = useQuotes()
   return (
@@ -52,6 +60,11 @@ export function seriesOf(trades: readonly Transaction[], from: number): Series[]
       values: byHour.map((of) => of.filter(({ txState }) => txState === 'REVERTED' || txState === 'DROPPED').length),
     },
     { name: 'Slippage against the quote, %', times, values: byHour.map((of) => mean(slippages(of))) },
+    ...profitByHour(trades, { from, hours, hourMs }).map(({ quote, values }) => ({
+      name: `Profit made an hour without gas, ${plain(quote, 32)}`,
+      times,
+      values,
+    })),
     ...coins.map((coin) => ({
       name: `Gas an hour, ${coin}`,
       times,

@@ -22,16 +22,63 @@ export class Refusal extends Error {
 let behindMs = 0
 export const serverNow = (): number => Date.now() + behindMs
 
+export function learnServerTime(now: number): void {
+  // Dates of HTTP have whole seconds.
+  behindMs = Math.abs(now - Date.now()) < 2_000 ? 0 : now - Date.now()
+}
+
 /** Longer than the server's own deadline. */
 const timeoutMs = 65_000
 
-async function send(method: string, path: string, headers: Record<string, string>, body?: string): Promise<unknown> {
-  const answer = await fetch(path, { method, headers, body, signal: AbortSignal.timeout(timeoutMs) }).catch(() => {
+/** Nodes are asked for these. A browser has few connections to one server: what the server knows by itself is not to wait for them. */
+const slow: ReadonlySet<string> = new Set<GetPath>(['/portfolio', '/allowances', '/network/status', '/books', '/health/ready'])
+/** At once: of the six connections one is for events, and some stay for what is quick. */
+const mostSlow = 3
+/** However many quick ones there are, or hang. */
+const slowWaitsMs = 500
+/** Of what the server knows by itself: answers that are on their way. */
+let quickCount = 0
+let slowCount = 0
+const waitingSlow: (() => void)[] = []
+
+function letSlowBegin(isLate = false): void {
+  while ((quickCount === 0 || isLate) && slowCount < mostSlow) {
+    const begin = waitingSlow.shift()
+    if (!begin) return
+    slowCount += 1
+    begin()
+  }
+}
+
+/** A slow one begins when nothing quick is on its way, also of what is asked for in the same moment. */
+async function inTurn<T>(isSlow: boolean, ask: () => Promise<T>): Promise<T> {
+  if (isSlow) {
+    await new Promise<void>((begin) => {
+      waitingSlow.push(begin)
+      setTimeout(letSlowBegin)
+      setTimeout(() => letSlowBegin(true), slowWaitsMs)
+    })
+  } else quickCount += 1
+  try {
+    return await ask()
+  } finally {
+    if (isSlow) slowCount -= 1
+    else quickCount -= 1
+    letSlowBegin()
+  }
+}
+
+interface Init {
+  readonly headers?: Record<string, string>
+  readonly body?: string
+}
+
+async function send(method: string, path: string, init: Init): Promise<unknown> {
+  const answer = await fetch(path, { method, ...init, signal: AbortSignal.timeout(timeoutMs) }).catch(() => {
     throw new Refusal('The server cannot be reached.', '', 0)
   })
   const date = Date.parse(answer.headers.get('date') ?? '')
-  // Dates of HTTP have whole seconds.
-  if (!Number.isNaN(date)) behindMs = Math.abs(date - Date.now()) < 2_000 ? 0 : date - Date.now()
+  if (!Number.isNaN(date)) learnServerTime(date)
   const given: unknown = await answer.json().catch(() => undefined)
   if (answer.ok && given !== undefined) return given
   // `/health/ready` answers 503 and names what fails.
@@ -52,13 +99,13 @@ export function queryOf(request: object): string {
 }
 
 export const get = <Path extends GetPath>(path: Path, request: RequestAt<'GET', Path>): Promise<ResponseAt<'GET', Path>> =>
-  send('GET', `${path}${queryOf(request)}`, {}) as Promise<ResponseAt<'GET', Path>>
+  inTurn(slow.has(path), () => send('GET', `${path}${queryOf(request)}`, {})) as Promise<ResponseAt<'GET', Path>>
 
 const acting = (): Record<string, string> => ({ 'content-type': 'application/json', 'idempotency-key': `dashboard-${crypto.randomUUID()}` })
 
 /** Of endpoints that make a transaction, each call is one: it has an Idempotency-Key of its own. */
 export const post = <Path extends PathOf<'POST'>>(path: Path, request: RequestAt<'POST', Path>): Promise<ResponseAt<'POST', Path>> =>
-  send('POST', path, acting(), JSON.stringify(request)) as Promise<ResponseAt<'POST', Path>>
+  send('POST', path, { headers: acting(), body: JSON.stringify(request) }) as Promise<ResponseAt<'POST', Path>>
 
 export const del = <Path extends PathOf<'DELETE'>>(path: Path, request: RequestAt<'DELETE', Path>): Promise<ResponseAt<'DELETE', Path>> =>
-  send('DELETE', path, acting(), JSON.stringify(request)) as Promise<ResponseAt<'DELETE', Path>>
+  send('DELETE', path, { headers: acting(), body: JSON.stringify(request) }) as Promise<ResponseAt<'DELETE', Path>>

@@ -78,11 +78,42 @@ function WhoAmI() {
 
 function StreamState() {
   const [isOpen, set] = useState<boolean>()
-  useEffect(() => onStreamState(set), [])
+  const [isReplaced, setReplaced] = useState(false)
+  useEffect(
+    () =>
+      onStreamState((open, isFirst) => {
+        set(open)
+        // A server that comes back may be of another release.
+        if (open && !isFirst) void isOtherPage().then(setReplaced)
+      }),
+    [],
+  )
   const words = isOpen === undefined ? 'connecting' : isOpen ? 'live' : 'no connection: what is shown may be old'
   return (
-    <p role="status" class={isOpen === false ? 'stream lost' : 'stream'}>
-      {words}
-    </p>
+    <>
+      <p role="status" class={isOpen === false ? 'stream lost' : 'stream'}>
+        {words}
+      </p>
+      <p role="status" class="release">
+        {isReplaced && (
+          <>
+            The server has another release of this page now.{' '}
+            <button type="button" onClick={() => location.reload()}>
+              Load it
+            </button>
+          </>
+        )}
+      </p>
+    </>
   )
+}
+
+/** Whether the server's page runs another script than this one: its name changes with its content. */
+async function isOtherPage(): Promise<boolean> {
+  const own = document.querySelector('script[src]')?.getAttribute('src')
+  const page = await fetch('/dashboard', { cache: 'no-cache' }).then(
+    (answer) => (answer.ok ? answer.text() : undefined),
+    () => undefined,
+  )
+  return page !== undefined && typeof own === 'string' && !page.includes(own)
 }

@@ -1,6 +1,7 @@
 // What needs somebody, most urgent first. A function of what endpoints answered: it asks for nothing.
 import type { ResponseAt } from './api.ts'
 import { duration } from './age.tsx'
+import type { Alert } from './alerts.tsx'
 import { isWaiting } from './approvals.tsx'
 import type { NetworkStatus } from './networks.tsx'
 import type { Plugin } from './plugins.tsx'
@@ -14,6 +15,10 @@ export interface Item {
   readonly tone: 'bad' | 'warn'
   readonly text: string
   readonly link: string
+  /** As the rules of alerts name it: rule and subject. */
+  readonly told?: readonly string[]
+  /** Those that are raised of it. */
+  readonly alerts?: readonly Alert[]
 }
 
 /** Each is absent until it was answered. */
@@ -28,6 +33,8 @@ export interface Known {
   readonly portfolio?: ResponseAt<'GET', '/portfolio'> | undefined
   readonly approvals?: ResponseAt<'GET', '/approvals'> | undefined
   readonly plugins?: readonly Plugin[] | undefined
+  readonly certificates?: ResponseAt<'GET', '/caller'>['certificates'] | undefined
+  readonly alerts?: Pick<ResponseAt<'GET', '/alerts'>, 'alerts' | 'channels'> | undefined
   readonly unread?: readonly Unread[] | undefined
 }
 
@@ -43,15 +50,68 @@ export interface Unread {
 const oldBlockSeconds = 120
 
 export function attention(known: Known): Item[] {
-  const items = [
-    ...ofServer(known),
-    ...ofTransactions(known),
-    ...ofWallets(known),
-    ...ofNetworks(known),
-    ...ofPeople(known),
-    ...ofUnread(known),
-  ]
+  const own = withAlerts(
+    [...ofServer(known), ...ofTransactions(known), ...ofWallets(known), ...ofNetworks(known), ...ofPeople(known), ...ofCertificates(known)],
+    known.alerts?.alerts,
+  )
+  const items = [...own, ...ofAlerts(known, own), ...ofUnread(known)]
   return items.toSorted((one, other) => Number(one.tone === 'warn') - Number(other.tone === 'warn'))
+}
+
+const alertKey = ({ rule, subject }: Pick<Alert, 'rule' | 'subject'>): string => `${rule} ${subject}`
+
+/** Of what the page finds itself no more is shown than which rules tell people of it. */
+export function withAlerts(items: readonly Item[], alerts: readonly Alert[] = []): Item[] {
+  const raised = new Map(alerts.map((each) => [alertKey(each), each]))
+  return items.map((item) => ({ ...item, alerts: (item.told ?? []).flatMap((key) => raised.get(key) ?? []) }))
+}
+
+/** A storm of one rule is not a page of it. */
+const mostOfRule = 10
+
+/** What no item of the page itself is about. */
+export function ofAlerts({ alerts }: Pick<Known, 'alerts'>, own: readonly Item[]): Item[] {
+  const shown = new Set(own.flatMap((item) => item.alerts ?? []))
+  const others = (alerts?.alerts ?? []).filter((each) => !shown.has(each))
+  const byRule = new Map<string, Alert[]>()
+  for (const each of others) byRule.set(each.rule, [...(byRule.get(each.rule) ?? []), each])
+  return [
+    ...[...byRule.values()].flatMap((all) => [
+      ...all.slice(0, mostOfRule).map((alert): Item => ({
+        tone: toneOf(alert),
+        text: `${alert.title}: ${alert.words}`,
+        link: linkTo(viewOf[alert.rule] ?? ''),
+        alerts: [alert],
+      })),
+      ...(all.length > mostOfRule && all[0]
+        ? [
+            {
+              tone: toneOf(all[0]),
+              text: `${all[0].title}: ${all.length - mostOfRule} more`,
+              link: linkTo(viewOf[all[0].rule] ?? ''),
+            } as const,
+          ]
+        : []),
+    ]),
+    ...(alerts?.channels ?? [])
+      .filter(({ waiting, reason }) => waiting > 0 && reason !== undefined)
+      .map(({ name, reason }): Item => ({ tone: 'warn', text: `Messages to ${name} are not delivered: ${reason}`, link: linkTo('') })),
+  ]
+}
+
+const toneOf = ({ severity, silenced }: Alert): Item['tone'] => (severity === 'critical' && !silenced ? 'bad' : 'warn')
+
+/** Where more is said of what a rule finds. */
+const viewOf: Readonly<Record<string, string>> = {
+  lowGas: 'wallets',
+  stuckTransaction: 'transactions',
+  limitNearlyUsed: 'clients',
+  limitReached: 'clients',
+  booksDiffer: 'wallets',
+  pluginQuarantined: 'plugins',
+  nearLiquidation: 'positions',
+  outOfRange: 'positions',
+  certificateExpiring: 'clients',
 }
 
 const ofServer = ({ health, stops }: Known): Item[] => [
@@ -66,6 +126,7 @@ const ofTransactions = ({ open = [], hasMoreOpen = false, now }: Known): Item[] 
       tone: 'bad',
       text: `Stuck for ${duration((now - each.createdAt) / 1000)} as ${each.txState}: ${wordsOf(each)}`,
       link: linkTo('transactions', linkOf(each)),
+      told: [`stuckTransaction ${each.id}`],
     })),
   ...(hasMoreOpen ? [{ tone: 'bad', text: 'More are stuck than are listed here', link: linkTo('transactions') } as const] : []),
 ]
@@ -74,22 +135,41 @@ function ofWallets({ portfolio }: Known): Item[] {
   if (!portfolio) return []
   return walletsIn(portfolio).flatMap((wallet): Item[] => {
     const where = `${wallet.address.slice(0, 10)}… on ${wallet.chain}/${wallet.network}`
-    const accounts = [...wallet.perpetuals, ...wallet.margin.map((each) => ({ ...each, accountValue: each.equity }))]
+    const name = `${wallet.chain}/${wallet.network} ${wallet.address}`
+    const accounts = [
+      ...wallet.perpetuals.map((each) => ({ ...each, name: each.connector })),
+      ...wallet.margin.map((each) => ({ ...each, accountValue: each.equity, name: `${each.connector} ${each.mode}` })),
+    ]
     return [
       ...accounts
         .filter((account) => (marginUsed(account) ?? 0) >= nearLiquidation)
-        .map(({ connector }): Item => ({ tone: 'bad', text: `Near liquidation: ${connector}, ${where}`, link: linkTo('positions') })),
+        .map((account): Item => ({
+          tone: 'bad',
+          text: `Near liquidation: ${account.name}, ${where}`,
+          link: linkTo('positions'),
+          told: [`nearLiquidation ${name} ${account.name}`],
+        })),
       ...wallet.perpetuals.flatMap(({ connector, positions = [] }) =>
         positions.filter(isNearItsPrice).map(({ market, liquidationPrice }): Item => ({
           tone: 'bad',
           text: `Near liquidation: ${connector} ${market} at ${liquidationPrice}, ${where}`,
           link: linkTo('positions'),
+          told: [`nearLiquidation ${name} ${connector} ${market}`],
         })),
       ),
       // A wallet that holds nothing is one that nobody uses there.
-      ...(hasNoGas(wallet) && !isEmpty(wallet) ? [{ tone: 'bad', text: `No gas: ${where}`, link: linkTo('wallets') } as const] : []),
+      ...(hasNoGas(wallet) && !isEmpty(wallet)
+        ? [{ tone: 'bad', text: `No gas: ${where}`, link: linkTo('wallets'), told: [`lowGas ${name}`] } as const]
+        : []),
       ...(isLowOnGas(wallet) && !hasNoGas(wallet)
-        ? [{ tone: 'warn', text: `Gas of ${where} lasts ${wallet.gas?.daysLeft} days`, link: linkTo('wallets') } as const]
+        ? [
+            {
+              tone: 'warn',
+              text: `Gas of ${where} lasts ${wallet.gas?.daysLeft} days`,
+              link: linkTo('wallets'),
+              told: [`lowGas ${name}`],
+            } as const,
+          ]
         : []),
       ...wallet.liquidity
         .filter(({ inRange }) => !inRange)
@@ -97,21 +177,52 @@ function ofWallets({ portfolio }: Known): Item[] {
           tone: 'warn',
           text: `Out of range: ${connector} ${tokenId}, ${where}`,
           link: linkTo('positions'),
+          told: [`outOfRange ${name} ${connector} ${tokenId}`],
         })),
     ]
   })
 }
 
-const ofNetworks = ({ networks = [] }: Known): Item[] =>
-  networks.flatMap(({ chain, network, rpcUrl, error, currentBlockSeconds, nodes }): Item[] => {
+/** With more that are down for one reason, as when the line is cut, they are one item. */
+const mostDownAlone = 2
+
+function ofNetworks({ networks = [] }: Known): Item[] {
+  const byError = new Map<string, NetworkStatus[]>()
+  for (const each of networks)
+    if (each.error !== undefined && isSetUp(each)) byError.set(each.error, [...(byError.get(each.error) ?? []), each])
+  const together = [...byError].filter(([, of]) => of.length > mostDownAlone)
+  const names = (of: readonly NetworkStatus[]) => of.map(({ chain, network }) => `${chain}/${network}`)
+  return [
+    ...together.map(([error, of]): Item => ({
+      tone: 'bad',
+      text: `${of.length} networks are down (${names(of).slice(0, mostDownAlone).join(', ')} and ${of.length - mostDownAlone} more): ${error}`,
+      link: linkTo(''),
+      told: names(of).map((name) => `networkBehind ${name}`),
+    })),
+    ...ofEachNetwork(networks.filter(({ error = '' }) => together.every(([of]) => of !== error))),
+  ]
+}
+
+/** Without a node it was never set up. Not each network tells of its nodes. */
+const isSetUp = ({ nodes, rpcUrl }: NetworkStatus): boolean => (nodes === undefined ? rpcUrl !== '' : nodes.length > 0)
+
+const ofEachNetwork = (networks: readonly NetworkStatus[]): Item[] =>
+  networks.flatMap((status): Item[] => {
+    const { chain, network, error, currentBlockSeconds, nodes } = status
     const name = `${chain}/${network}`
-    // Without a node it was never set up. Not each network tells of its nodes.
-    const isSetUp = nodes === undefined ? rpcUrl !== '' : nodes.length > 0
-    if (error !== undefined) return !isSetUp ? [] : [{ tone: 'bad', text: `${name} is down: ${error}`, link: linkTo('') }]
+    if (error !== undefined)
+      return !isSetUp(status) ? [] : [{ tone: 'bad', text: `${name} is down: ${error}`, link: linkTo(''), told: [`networkBehind ${name}`] }]
     const isBehind = currentBlockSeconds > oldBlockSeconds && network !== 'local'
     return [
       ...(isBehind
-        ? [{ tone: 'bad', text: `${name} is behind: its newest block is ${duration(currentBlockSeconds)} old`, link: linkTo('') } as const]
+        ? [
+            {
+              tone: 'bad',
+              text: `${name} is behind: its newest block is ${duration(currentBlockSeconds)} old`,
+              link: linkTo(''),
+              told: [`networkBehind ${name}`],
+            } as const,
+          ]
         : []),
       ...(nodes ?? [])
         .filter(({ trouble }) => trouble !== undefined)
@@ -119,6 +230,7 @@ const ofNetworks = ({ networks = [] }: Known): Item[] =>
           tone: 'warn',
           text: `Node ${url} of ${name} is ${state}: ${trouble}`,
           link: linkTo(''),
+          told: [`nodeBehind ${name} ${url}`, `nodeFlapping ${name} ${url}`],
         })),
     ]
   })
@@ -126,7 +238,12 @@ const ofNetworks = ({ networks = [] }: Known): Item[] =>
 const ofPeople = ({ approvals, plugins = [] }: Known): Item[] => [
   ...plugins
     .filter(({ quarantine }) => quarantine !== undefined)
-    .map(({ name }): Item => ({ tone: 'bad', text: `The plugin ${name} is quarantined`, link: linkTo('plugins') })),
+    .map(({ name }): Item => ({
+      tone: 'bad',
+      text: `The plugin ${name} is quarantined`,
+      link: linkTo('plugins'),
+      told: [`pluginQuarantined ${name}`],
+    })),
   ...(approvals?.approvals ?? []).filter(isWaiting).map(({ id, client, path }): Item => ({
     tone: 'warn',
     text: `Request ${id} of ${client} waits for a second person: ${path}`,
@@ -136,6 +253,24 @@ const ofPeople = ({ approvals, plugins = [] }: Known): Item[] => [
     .filter(({ state }) => state === 'refused')
     .map(({ name }): Item => ({ tone: 'warn', text: `The plugin ${name} is refused`, link: linkTo('plugins') })),
 ]
+
+/** As long as the server's log has warned of its own. */
+const soonMs = 30 * 86_400_000
+
+const ownNames: Readonly<Record<string, string>> = { server: 'the server', ca: 'the CA' }
+
+const ofCertificates = ({ certificates = [], now }: Known): Item[] =>
+  certificates
+    .filter(({ expiresAt }) => expiresAt - now < soonMs)
+    .map(({ name, expiresAt }): Item => ({
+      tone: expiresAt > now ? 'warn' : 'bad',
+      text:
+        expiresAt > now
+          ? `The certificate of ${name} expires in ${duration((expiresAt - now) / 1000)}`
+          : `The certificate of ${name} expired ${duration((now - expiresAt) / 1000)} ago`,
+      link: linkTo('clients'),
+      told: [`certificateExpiring certificate of ${ownNames[name] ?? `client ${name}`}`],
+    }))
 
 /** A refusal looks like a quiet day where it is not said. */
 function ofUnread({ unread = [], portfolio, networks = [], now }: Known): Item[] {

@@ -1,6 +1,6 @@
 // Clients, which are bots and people: what is left of each limit, and what they did and earned in the last day.
 import { useState } from 'preact/hooks'
-import { until } from './age.tsx'
+import { Age, until } from './age.tsx'
 import { useCaller } from './act.tsx'
 import { serverNow } from './api.ts'
 import { useResource } from './resource.ts'
@@ -9,9 +9,15 @@ import { Section } from './section.tsx'
 import { StopButtons } from './stops.tsx'
 import { Table } from './table.tsx'
 import { Amount, Badge, Text } from './text.tsx'
+import { linkOf, wordsOf } from './transaction-words.ts'
 
-export const useLimits = (client?: string) =>
-  useResource('/limits', client === undefined ? {} : { client }, { everySeconds: 30, topics: ['transactions'] })
+/** @param asks with the permission admin: another client than the caller */
+export const useLimits = (client: string, asks = false) =>
+  useResource('/limits', asks ? { client } : {}, {
+    everySeconds: 60,
+    pauseSeconds: 20,
+    after: { transactions: (limits, told) => (told.client === client ? undefined : limits) },
+  })
 
 /** From 0 to 1, and more where it is over. A share for people, and no amount. */
 export function shareUsed({ used, allowed }: { used?: string | undefined; allowed: string }): number | undefined {
@@ -29,13 +35,34 @@ export function Clients() {
           {() => null}
         </Section>
       )}
+      {caller.data && <Certificates />}
     </>
   )
 }
 
+const Certificates = () => (
+  <Section title="Certificates" of={useCaller()}>
+    {({ certificates = [] }) => (
+      <Table
+        caption="Certificates"
+        none="When certificates end is not known here."
+        rows={certificates}
+        keyOf={({ name }) => name}
+        columns={[
+          { name: 'Certificate', cell: ({ name }) => <Text of={name} max={64} /> },
+          {
+            name: 'Expires',
+            cell: ({ expiresAt }) => (expiresAt < serverNow() ? <Badge tone="bad">expired</Badge> : <>in {until(expiresAt)}</>),
+          },
+        ]}
+      />
+    )}
+  </Section>
+)
+
 function Client({ name, isCaller }: { name: string; isCaller: boolean }) {
   // Of oneself it needs no permission.
-  const limits = useLimits(isCaller ? undefined : name)
+  const limits = useLimits(name, !isCaller)
   const [showsBook, show] = useState(false)
   return (
     <Section title={name} of={limits} aside={<StopButtons scope={{ client: name }} name={`client ${name}`} />}>
@@ -70,11 +97,16 @@ function Client({ name, isCaller }: { name: string; isCaller: boolean }) {
           <p class="buttons">
             <a href={linkTo('transactions', { client: name })}>Its transactions</a>
             <button type="button" aria-expanded={showsBook} onClick={() => show(!showsBook)}>
-              Profit and volume of the last day
+              Profit, volume and failures of the last day
               <span class="unseen"> of {name}</span>
             </button>
           </p>
-          {showsBook && <Book client={name} />}
+          {showsBook && (
+            <>
+              <Book client={name} />
+              <Failures client={name} />
+            </>
+          )}
         </>
       )}
     </Section>
@@ -109,5 +141,50 @@ function Book({ client }: { client: string }) {
         { name: 'Profit open', end: true, cell: ({ unrealized, quote }) => <Amount of={unrealized?.averageCost} unit={quote} /> },
       ]}
     />
+  )
+}
+
+const failed = ['REVERTED', 'DROPPED', 'EXPIRED'] as const
+const mostFailures = 20
+
+/** What was asked for and never came to pass. */
+function Failures({ client }: { client: string }) {
+  const since = dayBefore()
+  const lists = failed.map((state) =>
+    // oxlint-disable-next-line react/rules-of-hooks -- always the same three
+    useResource('/transactions', { client, state, since, limit: mostFailures }, { everySeconds: 60 }),
+  )
+  const [refusal] = lists.flatMap((each) => each.refusal ?? [])
+  const rows = lists.flatMap(({ data }) => data?.transactions ?? []).toSorted((one, other) => other.createdAt - one.createdAt)
+  return (
+    <>
+      {refusal && (
+        <p class="refusal">
+          <Text of={refusal.message} />
+        </p>
+      )}
+      {lists.some(({ data }) => data?.nextCursor !== undefined) && <p class="none">The newest {mostFailures} of a state are listed.</p>}
+      {lists.every(({ data }) => data !== undefined) && (
+        <Table
+          caption={`Failures of ${client}`}
+          none="Nothing failed in the last day."
+          rows={rows}
+          keyOf={({ id }) => id}
+          columns={[
+            { name: 'When', cell: ({ createdAt }) => <Age of={createdAt} /> },
+            {
+              name: 'What failed',
+              cell: (row) => (
+                <a href={linkTo('transactions', linkOf(row))}>
+                  <Text of={wordsOf(row)} max={80} />
+                </a>
+              ),
+            },
+            { name: 'State', cell: ({ txState }) => <Badge tone="bad">{txState}</Badge> },
+            { name: 'Why', cell: ({ reason = '–' }) => <Text of={reason} max={160} /> },
+          ]}
+        />
+      )}
+    </>
   )
 }

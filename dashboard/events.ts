@@ -2,7 +2,7 @@
 import type { EventData, EventTopic } from '../core/api/index.ts'
 
 /** `prices` and others, which name a market, are for bots. */
-const topics = ['transactions', 'blocks', 'plugins', 'stops', 'approvals'] as const satisfies readonly EventTopic[]
+export const topics = ['transactions', 'blocks', 'plugins', 'stops', 'approvals'] as const satisfies readonly EventTopic[]
 export type Topic = (typeof topics)[number]
 export type { EventData }
 
@@ -13,7 +13,8 @@ type Told =
   | { readonly kind: 'question' }
 
 const listeners = new Map<Topic, Set<(data: never) => void>>()
-const stateListeners = new Set<(isOpen: boolean) => void>()
+type StateListener = (isOpen: boolean, isFirst: boolean) => void
+const stateListeners = new Set<StateListener>()
 let isOpen: boolean | undefined
 
 /** @returns ends it */
@@ -24,18 +25,19 @@ export function onEvent<T extends Topic>(topic: T, listener: (data: EventData<T>
   return () => void of.delete(listener)
 }
 
-/** Told whether events come, at once where it is known, and when that changes. @returns ends it */
-export function onStreamState(listener: (isOpen: boolean) => void): () => void {
+/** Told whether events come, at once where it is known, and when that changes. `isFirst`: it was not known before. @returns ends it */
+export function onStreamState(listener: StateListener): () => void {
   stateListeners.add(listener)
-  if (isOpen !== undefined) listener(isOpen)
+  if (isOpen !== undefined) listener(isOpen, true)
   return () => void stateListeners.delete(listener)
 }
 
 function hear(told: Told): void {
   if (told.kind === 'event') for (const listener of listeners.get(told.topic) ?? []) listener(told.data as never)
   if (told.kind !== 'state' || told.isOpen === isOpen) return
+  const isFirst = isOpen === undefined
   isOpen = told.isOpen
-  for (const listener of stateListeners) listener(told.isOpen)
+  for (const listener of stateListeners) listener(told.isOpen, isFirst)
 }
 
 /** Begins to follow events, or to hear of them from the tab that does. */

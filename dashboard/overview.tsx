@@ -1,8 +1,9 @@
 // The first view: what needs somebody, what is stopped, the networks, and what was done last.
-import { useCaller } from './act.tsx'
+import { useCaller, useMay } from './act.tsx'
+import { AlertMark, Silences, useAlerts, type Alert } from './alerts.tsx'
 import { serverNow } from './api.ts'
 import { useApprovals } from './approvals.tsx'
-import { attention, type Item, type Unread } from './attention.ts'
+import { attention, ofAlerts, withAlerts, type Item, type Unread } from './attention.ts'
 import { nearLimit, shareUsed, useLimits } from './clients.tsx'
 import { Networks, useNetworks } from './networks.tsx'
 import { usePlugins } from './plugins.tsx'
@@ -10,6 +11,7 @@ import { useResource, type Resource } from './resource.ts'
 import { linkTo } from './route.ts'
 import { Stops, useStops } from './stops.tsx'
 import { Badge, Text } from './text.tsx'
+import { takeIfListed } from './transaction-events.ts'
 import { stuckMs } from './transaction-words.ts'
 import { TransactionList } from './transactions.tsx'
 import { usePortfolio } from './wallets.tsx'
@@ -21,7 +23,11 @@ const useStuck = () =>
     useResource(
       '/transactions',
       { state, limit: 20 },
-      { everySeconds: 60, topics: ['transactions'], asOfNow: () => ({ until: new Date(serverNow() - stuckMs).toISOString() }) },
+      {
+        everySeconds: 60,
+        after: { transactions: takeIfListed({ state }) },
+        asOfNow: () => ({ until: new Date(serverNow() - stuckMs).toISOString() }),
+      },
     ),
   )
 
@@ -30,8 +36,9 @@ export function Overview() {
     <>
       <Attention />
       <Stops />
+      <Silences />
       <Networks />
-      <TransactionList title="Recent transactions" filter={{}} />
+      <TransactionList title="Recent transactions" filter={{}} perPage={20} />
     </>
   )
 }
@@ -45,6 +52,8 @@ function Attention() {
   const plugins = usePlugins()
   const stops = useStops()
   const health = useResource('/health/ready', {}, { everySeconds: 30 })
+  const alerts = useAlerts()
+  const mayAskForAlerts = useMay('admin')
   const sources: readonly (readonly [string, Resource<unknown>])[] = [
     ['The clients that you may see', caller],
     ['Networks', networks],
@@ -53,8 +62,11 @@ function Attention() {
     ['Plugins', plugins],
     ['Stops', stops],
     ["The server's parts", health],
+    ...(mayAskForAlerts ? [['Alerts', alerts] as const] : []),
     ...stuck.map((each) => ['Transactions that wait long', each] as const),
   ]
+  const clients = caller.data?.clients ?? []
+  const limitAlerts = (alerts.data?.alerts ?? []).filter(({ rule, subject }) => isOfLimits(rule) && clients.some(isFirstIn(subject)))
   const items = attention({
     now: serverNow(),
     open: stuck.flatMap(({ data }) => data?.transactions ?? []),
@@ -65,6 +77,8 @@ function Attention() {
     plugins: plugins.data,
     stops: stops.data,
     health: health.data,
+    certificates: caller.data?.certificates,
+    alerts: alerts.data && { ...alerts.data, alerts: alerts.data.alerts.filter((each) => !limitAlerts.includes(each)) },
     unread: unreadOf(sources),
   })
   const isLoading = sources.some(([, { data, refusal }]) => data === undefined && refusal === undefined)
@@ -77,8 +91,13 @@ function Attention() {
         {items.map((item) => (
           <ItemLine key={item.text} of={item} />
         ))}
-        {caller.data?.clients.map((client) => (
-          <LimitItems key={client} client={client} isCaller={client === caller.data?.client} />
+        {clients.map((client) => (
+          <LimitItems
+            key={client}
+            client={client}
+            isCaller={client === caller.data?.client}
+            alerts={limitAlerts.filter(({ subject }) => isFirstIn(subject)(client))}
+          />
         ))}
       </ul>
       <p class="none">{isLoading ? 'Looking…' : 'Nothing.'}</p>
@@ -95,21 +114,40 @@ function unreadOf(sources: readonly (readonly [string, Resource<unknown>])[]): U
   return [...new Map(refused.map((each) => [each.what, each])).values()]
 }
 
-const ItemLine = ({ of: { tone, text, link } }: { of: Item }) => (
+const isOfLimits = (rule: string): boolean => rule === 'limitNearlyUsed' || rule === 'limitReached'
+/** Of a client and a limit. */
+const isFirstIn =
+  (subject: string) =>
+  (client: string): boolean =>
+    subject.startsWith(`${client} `)
+
+const ItemLine = ({ of: { tone, text, link, alerts = [] } }: { of: Item }) => (
   <li>
     <Badge tone={tone}>{tone === 'bad' ? 'now' : 'soon'}</Badge>{' '}
     <a href={link}>
       <Text of={text} />
     </a>
+    {alerts.map((alert) => (
+      <AlertMark key={`${alert.rule} ${alert.subject}`} of={alert} />
+    ))}
   </li>
 )
 
-function LimitItems({ client, isCaller }: { client: string; isCaller: boolean }) {
-  const { data, refusal } = useLimits(isCaller ? undefined : client)
-  const near = (data?.limits ?? []).flatMap((limit) => {
+function LimitItems({ client, isCaller, alerts }: { client: string; isCaller: boolean; alerts: readonly Alert[] }) {
+  const { data, refusal } = useLimits(client, !isCaller)
+  const near = (data?.limits ?? []).flatMap((limit): Item[] => {
     const share = shareUsed(limit)
-    return share === undefined || share < nearLimit ? [] : [{ ...limit, share }]
+    if (share === undefined || share < nearLimit) return []
+    return [
+      {
+        tone: share >= 1 ? 'bad' : 'warn',
+        text: `${client} has used ${Math.round(share * 100)} % of ${limit.limit}`,
+        link: linkTo('clients'),
+        told: [`limitNearlyUsed ${client} ${limit.limit}`, `limitReached ${client} ${limit.limit}`],
+      },
+    ]
   })
+  const own = withAlerts(near, alerts)
   return (
     <>
       {refusal && (
@@ -121,15 +159,8 @@ function LimitItems({ client, isCaller }: { client: string; isCaller: boolean })
           }}
         />
       )}
-      {near.map(({ limit, share }) => (
-        <ItemLine
-          key={limit}
-          of={{
-            tone: share >= 1 ? 'bad' : 'warn',
-            text: `${client} has used ${Math.round(share * 100)} % of ${limit}`,
-            link: linkTo('clients'),
-          }}
-        />
+      {[...own, ...ofAlerts({ alerts: { alerts: [...alerts], channels: [] } }, own)].map((item) => (
+        <ItemLine key={item.text} of={item} />
       ))}
     </>
   )

@@ -1,7 +1,8 @@
 // What endpoints answer, kept for all parts of the page that show it, and asked again while somebody looks.
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { get, queryOf, Refusal, serverNow, type GetPath, type RequestAt, type ResponseAt } from './api.ts'
-import { onEvent, onStreamState, type Topic } from './events.ts'
+import { onEvent, onStreamState, topics, type EventData, type Topic } from './events.ts'
+import { shareAnswer } from './shared-answers.ts'
 
 export interface Resource<T> {
   /** The last answer, also where a later request failed. */
@@ -13,13 +14,21 @@ export interface Resource<T> {
   reload(): void
 }
 
-interface Refreshing<Request = object> {
+/** @returns the answer as the event makes it, the same where it is about something else, undefined where the server has to be asked */
+type TakeEvent<Answer, T extends Topic> = (answer: Answer, event: EventData<T>) => Answer | undefined
+
+interface Refreshing<Request = object, Answer = unknown> {
   readonly everySeconds: number
-  /** Asked again after an event of these. */
-  readonly topics?: readonly Topic[]
+  /** What events do to the answer. Those of other topics do nothing. */
+  readonly after?: { readonly [T in Topic]?: TakeEvent<Answer, T> }
+  /** However many events there are, they make it be asked for no more often than this. */
+  readonly pauseSeconds?: number
   /** Fields that follow the time, as they are when it is asked. */
   asOfNow?(): Partial<Request>
 }
+
+/** Of an answer that each event makes old. */
+export const askAgain = (): undefined => undefined
 
 interface Entry {
   state: Resource<unknown>
@@ -28,8 +37,10 @@ interface Entry {
 }
 
 const entries = new Map<string, Entry>()
-/** Events come in bursts. */
-const pauseMs = 1_000
+/** Answers that nobody looks at are kept, for who comes back to a view: the newest of them, as long as they are news. */
+const [mostUnwatched, unwatchedMs] = [16, 300_000]
+/** Events come in bursts: they are taken together. */
+const [gatherMs, pauseMs] = [250, 1_000]
 /** After failures: 1, 2, 4 … seconds, at most this or as often as it is asked anyway. */
 const longestRetrySeconds = 30
 
@@ -37,14 +48,15 @@ const longestRetrySeconds = 30
 export function useResource<Path extends GetPath>(
   path: Path | undefined,
   request: RequestAt<'GET', Path>,
-  refreshing: Refreshing<RequestAt<'GET', Path>>,
+  refreshing: Refreshing<RequestAt<'GET', Path>, ResponseAt<'GET', Path>>,
 ): Resource<ResponseAt<'GET', Path>> {
   const { asOfNow } = refreshing
   const key = path === undefined ? '' : `${path}${queryOf(request)}${asOfNow ? ' as of now' : ''}`
   const [, changed] = useState(0)
-  useEffect(() => {
+  // Before the page is painted, so that what it waits for is on its way meanwhile.
+  useLayoutEffect(() => {
     if (path === undefined) return
-    const entry = entryOf(key, () => get(path, { ...request, ...asOfNow?.() }), refreshing)
+    const entry = entryOf(key, () => get(path, { ...request, ...asOfNow?.() }), refreshing as Refreshing)
     const watcher = () => changed((count) => count + 1)
     entry.watchers.add(watcher)
     watcher()
@@ -53,6 +65,7 @@ export function useResource<Path extends GetPath>(
       if (entry.watchers.size > 0) return
       entry.end?.()
       entry.end = undefined
+      forget(key, entry)
     }
   }, [key])
   return (entries.get(key)?.state ?? { reload: () => {} }) as Resource<ResponseAt<'GET', Path>>
@@ -60,31 +73,62 @@ export function useResource<Path extends GetPath>(
 
 function entryOf(key: string, ask: () => Promise<unknown>, refreshing: Refreshing): Entry {
   const known = entries.get(key)
-  const entry: Entry = known ?? { state: { reload: () => {} }, watchers: new Set() }
-  if (!known) entries.set(key, entry)
-  if (!entry.end) entry.end = keepFresh(entry, ask, refreshing)
+  const isNews = known?.end !== undefined || serverNow() - (known?.state.at ?? 0) < unwatchedMs
+  const entry: Entry = known && isNews ? known : { state: { reload: () => {} }, watchers: new Set() }
+  entries.set(key, entry)
+  entry.end ??= keepFresh(key, entry, { ...refreshing, ask })
   return entry
 }
 
+/** Who looks for many things would leave as many answers behind. */
+function forget(key: string, entry: Entry): void {
+  // The newest is the last of the map.
+  entries.delete(key)
+  entries.set(key, entry)
+  const unwatched = [...entries].filter(([, { end }]) => end === undefined)
+  for (const [oldest] of unwatched.slice(0, -mostUnwatched)) entries.delete(oldest)
+}
+
 /** @returns ends it */
-function keepFresh(entry: Entry, ask: () => Promise<unknown>, { everySeconds, topics = [] }: Refreshing): () => void {
+function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { ask(): Promise<unknown> }): () => void {
+  const { everySeconds, after = {}, pauseSeconds = 0, ask } = refreshing
   let [isAsking, isWanted, hasEnded] = [false, false, false]
-  let later: ReturnType<typeof setTimeout> | undefined
-  let failures = 0
+  let [later, taking]: (ReturnType<typeof setTimeout> | undefined)[] = []
+  let [failures, askedAt] = [0, -Infinity]
+  /** Those that came since the answer, or while it was on its way. */
+  let events: ((answer: unknown) => unknown)[] = []
 
   const change = (state: Partial<Resource<unknown>>): void => {
     entry.state = { ...entry.state, ...state }
     for (const watcher of entry.watchers) watcher()
   }
+  const isHidden = () => document.visibilityState === 'hidden'
 
-  async function load(): Promise<void> {
+  const takesEvents = Object.keys(after).length > 0
+  // What events change differs from tab to tab by those that came meanwhile.
+  const shared = takesEvents
+    ? undefined
+    : shareAnswer(key, (data) => {
+        // Its own answer is on its way, or has to be newer.
+        if (isAsking || isWanted) return
+        failures = 0
+        change({ data, at: serverNow(), refusal: undefined })
+        clearTimeout(later)
+        later = setTimeout(() => void load(), everySeconds * 1000)
+      })
+
+  /** @param anew no answer will do that was asked for before */
+  async function load(anew = false): Promise<void> {
     // A tab that nobody sees asks for nothing; it does once it is seen.
-    if (document.visibilityState === 'hidden' || isAsking) return void (isWanted = true)
+    if (isHidden() || isAsking) return void (isWanted = true)
     isAsking = true
     isWanted = false
     clearTimeout(later)
+    askedAt = performance.now()
+    events = []
     try {
-      const data = await ask()
+      const since = anew || entry.state.data === undefined ? undefined : Date.now() - everySeconds * 500
+      const data = await (shared ? shared.ask(since, ask) : ask())
       failures = 0
       change({ data, at: serverNow(), refusal: undefined })
     } catch (error) {
@@ -95,30 +139,68 @@ function keepFresh(entry: Entry, ask: () => Promise<unknown>, { everySeconds, to
     if (hasEnded) return
     clearTimeout(later)
     const seconds = failures === 0 ? everySeconds : Math.min(everySeconds, longestRetrySeconds, 2 ** (failures - 1))
-    later = setTimeout(() => void load(), isWanted ? pauseMs : seconds * 1000)
+    later = setTimeout(() => void load(), isWanted ? untilNextMs() : seconds * 1000)
+    if (events.length > 0) takeSoon()
   }
 
-  const soon = (): void => {
+  const untilNextMs = (): number => Math.max(pauseMs, askedAt + pauseSeconds * 1000 - performance.now())
+
+  function soon(): void {
     if (isAsking || isWanted) return void (isWanted = true)
     isWanted = true
     clearTimeout(later)
-    later = setTimeout(() => void load(), pauseMs)
+    later = setTimeout(() => void load(), untilNextMs())
+  }
+
+  function takeSoon(): void {
+    taking ??= setTimeout(() => {
+      taking = undefined
+      // Otherwise they are taken into the answer that is on its way.
+      if (!isAsking) take()
+    }, gatherMs)
+  }
+
+  function take(): void {
+    const { data } = entry.state
+    let taken = data
+    for (const event of events.splice(0)) {
+      taken = taken === undefined ? undefined : event(taken)
+      if (taken === undefined) return soon()
+    }
+    if (taken !== data) change({ data: taken })
+  }
+
+  const hear = <T extends Topic>(topic: T): (() => void)[] => {
+    const taker: TakeEvent<unknown, T> | undefined = after[topic]
+    if (taker === undefined) return []
+    const heard = (event: EventData<T>): void => {
+      if (hasEnded || isWanted) return
+      if (isHidden()) return void (isWanted = true)
+      events.push((answer) => taker(answer, event))
+      takeSoon()
+    }
+    return [onEvent(topic, heard)]
   }
   const seen = (): void => {
     if (document.visibilityState === 'visible' && isWanted) void load()
   }
   const ends = [
-    ...topics.map((topic) => onEvent(topic, soon)),
-    // What happened while no events came is not known.
-    onStreamState((isOpen) => void (isOpen && (entry.state.at ?? entry.state.refusal) !== undefined && soon())),
+    ...topics.flatMap((topic) => hear(topic)),
+    onStreamState((isOpen, isFirst) => {
+      const wasAsked = isAsking || (entry.state.at ?? entry.state.refusal) !== undefined
+      // What happened while no events came is not known. At first that is little, and nothing of what events do not change.
+      if (isOpen && wasAsked && !(isFirst && !takesEvents)) soon()
+    }),
   ]
   document.addEventListener('visibilitychange', seen)
-  entry.state = { ...entry.state, reload: () => void load() }
+  entry.state = { ...entry.state, reload: () => void load(true) }
   void load()
   return () => {
     hasEnded = true
     clearTimeout(later)
+    clearTimeout(taking)
     document.removeEventListener('visibilitychange', seen)
+    shared?.end()
     for (const end of ends) end()
   }
 }

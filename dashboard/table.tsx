@@ -37,7 +37,8 @@ export function Table<Row>({ caption, columns, rows, keyOf, none }: TableProps<R
           <tr role="row" key={keyOf(row)}>
             {columns.map(({ name, cell, end }) => (
               <td role="cell" class={end ? 'end' : ''} data-name={name}>
-                {cell(row)}
+                {/* One box: beside its name on a phone, its parts stand in lines. */}
+                <div>{cell(row)}</div>
               </td>
             ))}
           </tr>

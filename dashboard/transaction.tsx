@@ -13,7 +13,16 @@ import { quoteTokenOf, toneOf, wordsOf, type Transaction } from './transaction-w
 /** @param at when it was asked for, in milliseconds: a client may give one id to many requests */
 export function TransactionDetails({ id, requestId, at, back }: { id: string; requestId: string; at: number | undefined; back: object }) {
   const moment = at === undefined ? {} : { since: new Date(at).toISOString(), until: new Date(at + 1).toISOString() }
-  const found = useResource('/transactions', { requestId, archived: true, ...moment }, { everySeconds: 30, topics: ['transactions'] })
+  const found = useResource(
+    '/transactions',
+    { requestId, archived: true, ...moment },
+    {
+      everySeconds: 30,
+      // An event does not tell when it was sent, and what was filled.
+      after: { transactions: (listed, told) => (told.requestId === requestId ? undefined : listed) },
+      pauseSeconds: 2,
+    },
+  )
   const place = useRef<HTMLDivElement>(null)
   // What was opened is where the reader looks next.
   useEffect(() => place.current?.focus(), [id])
@@ -60,6 +69,8 @@ function Details({ of }: { of: Transaction }) {
         columns={[
           { name: 'Hash', cell: (attempt) => <Address of={attempt.txHash} /> },
           { name: 'Signed', cell: ({ signedAt }) => <Moment of={signedAt} /> },
+          { name: 'Fee, at most', end: true, cell: ({ maxFee, feeToken }) => <Amount of={maxFee} unit={feeToken} /> },
+          { name: 'Taken by', cell: ({ node }) => (node === undefined ? '–' : <Text of={node} max={60} />) },
           { name: 'Sent', end: true, cell: ({ sends }) => `${sends} ${sends === 1 ? 'time' : 'times'}` },
           { name: 'Mined', cell: (attempt) => (of.txBlock >= 0 && attempt.txHash === txHash ? `in block ${of.txBlock}` : '–') },
         ]}

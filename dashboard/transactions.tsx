@@ -8,10 +8,10 @@ import { Section } from './section.tsx'
 import { Table } from './table.tsx'
 import { Amount, Badge, Text } from './text.tsx'
 import { TransactionDetails } from './transaction.tsx'
+import { takeIntoList } from './transaction-events.ts'
 import { linkOf, toneOf, wordsOf, type Transaction } from './transaction-words.ts'
 
 type Filter = RequestAt<'GET', '/transactions'>
-const perPage = 50
 
 /** What can be looked for: the name of the field, and the words beside it. */
 const fields = [
@@ -85,8 +85,16 @@ const textIn = (form: FormData, name: string): string => {
   return typeof value === 'string' ? value.trim() : ''
 }
 
-export function TransactionList({ title, filter }: { title: string; filter: Filter }) {
-  const first = useResource('/transactions', { ...filter, limit: perPage }, { everySeconds: 60, topics: ['transactions'] })
+export function TransactionList({ title, filter, perPage = 50 }: { title: string; filter: Filter; perPage?: number }) {
+  const first = useResource(
+    '/transactions',
+    { ...filter, limit: perPage },
+    {
+      everySeconds: 60,
+      after: { transactions: takeIntoList(filter) },
+      pauseSeconds: 5,
+    },
+  )
   const [older, setOlder] = useState<{ rows: Transaction[]; cursor?: string | undefined; refusal?: string }>()
   const key = JSON.stringify(filter)
   useEffect(() => setOlder(undefined), [key])
@@ -95,7 +103,7 @@ export function TransactionList({ title, filter }: { title: string; filter: Filt
     const [from, shown] = [first.data?.transactions.at(-1)?.id, older?.rows ?? []]
     if (from === undefined || shown.every(({ final }) => final)) return
     let isOver = false
-    void readAfter(filter, from, shown.length).then(
+    void readAfter({ ...filter, limit: perPage }, from, shown.length).then(
       (read) => !isOver && setOlder(read),
       () => {}, // What is shown stays: the first page says that the server does not answer.
     )
@@ -103,10 +111,12 @@ export function TransactionList({ title, filter }: { title: string; filter: Filt
   }, [first.at])
   return (
     <Section title={title} of={first}>
-      {({ transactions, nextCursor, unavailable = [] }) => {
+      {({ transactions: listed, nextCursor, unavailable = [] }) => {
+        // With older ones below, those that events have pushed on stay in between.
+        const transactions = older ? listed : listed.slice(0, perPage)
         const known = new Set(transactions.map(({ id }) => id))
         const rows = [...transactions, ...(older?.rows ?? []).filter(({ id }) => !known.has(id))]
-        const cursor = older ? older.cursor : nextCursor
+        const cursor = older ? older.cursor : transactions.length < listed.length ? transactions.at(-1)?.id : nextCursor
         const more = () =>
           void get('/transactions', { ...filter, limit: perPage, cursor }).then(
             (page) => setOlder({ rows: [...(older?.rows ?? transactions), ...page.transactions], cursor: page.nextCursor }),
@@ -139,7 +149,7 @@ async function readAfter(filter: Filter, id: string, count: number): Promise<{ r
   const rows: Transaction[] = []
   let cursor: string | undefined = id
   while (cursor !== undefined && rows.length < count) {
-    const page: ResponseAt<'GET', '/transactions'> = await get('/transactions', { ...filter, limit: perPage, cursor })
+    const page: ResponseAt<'GET', '/transactions'> = await get('/transactions', { ...filter, cursor })
     rows.push(...page.transactions)
     cursor = page.nextCursor
   }

@@ -6,6 +6,7 @@ import { Section } from './section.tsx'
 import { StopButtons } from './stops.tsx'
 import { Table } from './table.tsx'
 import { Address, Amount, Badge, Text } from './text.tsx'
+import type { Transaction } from './transaction-words.ts'
 
 type Portfolio = ResponseAt<'GET', '/portfolio'>
 type WalletOf = Portfolio['networks'][number]['wallets'][number]
@@ -111,8 +112,19 @@ function Wallet({ of: wallet }: { of: PlacedWallet }) {
 
 const daysInWords = (days: string): string => (Number(days) > 3_650 ? 'more than ten years' : `${days} days`)
 
+const givesRights = ({ kind, permits = [] }: Transaction): boolean => kind === 'approve' || permits.length > 0
+
 function Allowances() {
-  const allowances = useResource('/allowances', {}, { everySeconds: 120, topics: ['transactions'] })
+  const allowances = useResource(
+    '/allowances',
+    {},
+    {
+      everySeconds: 120,
+      // Nodes are asked for it. What a trade takes of an approval can wait; a new one, or one taken back, cannot.
+      after: { transactions: (listed, told) => (told.final && givesRights(told) ? undefined : listed) },
+      pauseSeconds: 15,
+    },
+  )
   const mayTrade = useMay('trade')
   return (
     <Section title="What others may take" of={allowances}>

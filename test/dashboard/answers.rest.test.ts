@@ -1,8 +1,7 @@
 import { expect } from 'chai'
-import type { Browser, Page } from 'playwright-core'
-import { startServer, type TestServer } from '../../testkit/server.ts'
-import { admins, oneChain, swap } from '../http/shared-server.ts'
-import { openBrowser, openTab, startDashboard, type LocalDashboard, type Tab } from './browser.ts'
+import type { Page, Request } from 'playwright-core'
+import { admins, swap } from '../http/shared-server.ts'
+import { openSite, openTab, withCertificate, type Site } from './browser.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- answers of endpoints, each of its own form
 type Body = any
@@ -13,28 +12,15 @@ const refused = { status: 503, body: { statusCode: 503, name: 'SERVICE_UNAVAILAB
 
 describe('the dashboard, where the server answers what', function () {
   this.timeout(400_000)
-  let server: TestServer
-  let browser: Browser
-  let dashboard: LocalDashboard
-  let tab: Tab
+  let site: Site
   let page: Page
 
   before(async () => {
-    const clients = { client: { permissions: ['read', 'trade', 'stop', 'approve'], wallets: 'all' } }
-    server = await startServer({ settings: oneChain.settings, conf: { ...oneChain.conf, 'clients.yml': { clients } } })
-    browser = await openBrowser()
-    dashboard = await startDashboard(server)
-    tab = await openTab(browser, { viewport: { width: 1280, height: 900 } })
-    page = tab.page
+    site = await openSite({ client: { permissions: ['read', 'trade', 'stop', 'approve'], wallets: 'all' } })
+    page = site.tab.page
     page.setDefaultTimeout(20_000)
-    await page.goto(dashboard.link)
-    await page.waitForURL('**/dashboard')
   })
-  after(async () => {
-    await browser?.close()
-    await dashboard?.proxy.stop(0)
-    await server?.stop()
-  })
+  after(() => site?.stop())
   afterEach(() => page.unrouteAll({ behavior: 'ignoreErrors' }))
 
   /** Opens a view anew, with what some paths answer changed. */
@@ -47,7 +33,7 @@ describe('the dashboard, where the server answers what', function () {
           await ('status' in changed ? route.fulfill({ status: changed.status, json: changed.body }) : route.fulfill({ json: changed }))
         },
       )
-    await page.goto(`${new URL(dashboard.link).origin}/dashboard#/${view}`)
+    await page.goto(`${new URL(site.dashboard.link).origin}/dashboard#/${view}`)
     await page.reload()
   }
   const ofAdmin =
@@ -156,6 +142,28 @@ describe('the dashboard, where the server answers what', function () {
       expect(await page.getByRole('link', { name: /solana\/unused is down/ }).count()).to.equal(0)
     })
 
+    it('names networks that are down for one reason together', async () => {
+      const down = { chain: 'solana', nativeCurrency: 'SOL', currentBlockNumber: -1, currentBlockSeconds: -1, rpcUrl: 'http://node' }
+      const networks = ['a', 'b', 'c', 'd'].map((network) => ({ ...down, network, error: 'No line.' }))
+      await show('', { '/network/status': () => [...networks, { ...down, network: 'e', error: 'It is gone.' }] })
+      await item('4 networks are down (solana/a, solana/b and 2 more): No line.')
+      await item('solana/e is down: It is gone.')
+      expect(await page.getByRole('link', { name: /solana\/[abcd] is down/ }).count()).to.equal(0)
+    })
+
+    it('names certificates that expire soon, or have', async () => {
+      const dayMs = 86_400_000
+      const certificates = [
+        { name: 'phone', expiresAt: Date.now() + 5.5 * dayMs },
+        { name: 'bot', expiresAt: Date.now() - 2.5 * dayMs },
+        { name: 'server', expiresAt: Date.now() + 90 * dayMs },
+      ]
+      await show('', { '/caller': (body) => ({ ...body, certificates }) })
+      await item('The certificate of phone expires in 5 d')
+      await item('The certificate of bot expired 2 d ago')
+      expect(await page.getByRole('link', { name: /certificate of server/ }).count()).to.equal(0)
+    })
+
     it('has what is stuck, however many newer ones are open', async () => {
       const asked: URL[] = []
       page.on('request', (request) => asked.push(new URL(request.url())))
@@ -214,6 +222,120 @@ describe('the dashboard, where the server answers what', function () {
     })
   })
 
+  it('keeps what was looked at last, and forgets what is older', async () => {
+    const caption = 'Transactions, newest first'
+    const find = async (client: string) => {
+      await page.getByLabel('Client', { exact: true }).fill(client)
+      await page.getByRole('button', { name: 'Find' }).click()
+    }
+    const listed: Change = (body) => ({
+      ...body,
+      transactions: [
+        { id: '1', kind: 'trade', chain: 'ethereum', network: 'local', createdAt: 1, txState: 'CONFIRMED', final: true, attempts: [] },
+      ],
+    })
+    await show('transactions', { '/transactions': listed })
+    for (let count = 0; count <= 18; count += 1) {
+      await find(`bot-${count}`)
+      await page.getByRole('table', { name: caption }).waitFor()
+    }
+    await page.route('**/transactions?*', (route) => route.abort())
+    await find('bot-17')
+    await page.getByText(/cannot be reached/).waitFor()
+    expect(await page.getByRole('table', { name: caption }).count()).to.equal(1)
+    await find('bot-0')
+    await page.getByRole('table', { name: caption }).waitFor({ state: 'detached' })
+    await page.getByText(/cannot be reached/).waitFor()
+  })
+
+  describe('asks first for what the server knows by itself', () => {
+    const [quick, slow] = [
+      ['/caller', '/stops', '/plugins', '/approvals', '/transactions'],
+      ['/portfolio', '/network/status', '/health/ready'],
+    ]
+    /** In the order in which they were asked for, once all slow ones were. */
+    async function asked(changes: Readonly<Record<string, Change>> = {}): Promise<readonly string[]> {
+      const paths: string[] = []
+      const note = (request: Request) => void paths.push(new URL(request.url()).pathname)
+      await show('', changes)
+      page.on('request', note)
+      await page.reload()
+      while (!slow.every((path) => paths.includes(path))) await page.waitForEvent('request')
+      page.off('request', note)
+      return paths
+    }
+
+    it('and then has nodes asked', async () => {
+      const paths = await asked()
+      const firstSlow = Math.min(...slow.map((path) => paths.indexOf(path)))
+      for (const path of quick) expect(paths.indexOf(path), path).to.be.within(0, firstSlow - 1)
+    })
+
+    it('and has nodes asked also where an answer does not come', async () => {
+      await page.route(
+        (url) => url.pathname === '/stops',
+        () => {},
+      )
+      expect(await asked()).to.include('/portfolio')
+    })
+  })
+
+  it('asks once for what two tabs show', async () => {
+    const { context, page: first } = await openTab(site.browser, withCertificate(site.server))
+    await context.clock.install()
+    const tabs = [first, await context.newPage()]
+    for (const tab of tabs) {
+      await tab.goto(`${site.server.url}/dashboard`)
+      await tab.getByRole('table', { name: 'Networks' }).waitFor()
+    }
+    let asked = 0
+    await context.route('**/network/status', async (route) => {
+      asked += 1
+      const networks: Body = await (await route.fetch()).json()
+      await route.fulfill({ json: networks.map((each: Body) => ({ ...each, currentBlockNumber: 424_242 })) })
+    })
+    await context.clock.fastForward(31_000)
+    for (const tab of tabs) await tab.getByRole('cell', { name: '424242' }).first().waitFor()
+    expect(asked).to.equal(1)
+    await context.unrouteAll({ behavior: 'ignoreErrors' })
+    await context.close()
+  })
+
+  it('waits for no tab whose answer does not come, and takes no answer that was asked for before its own', async () => {
+    const { context, page: first } = await openTab(site.browser, withCertificate(site.server))
+    first.setDefaultTimeout(10_000)
+    await context.clock.install()
+    await first.goto(`${site.server.url}/dashboard`)
+    await first.getByRole('table', { name: 'Networks' }).waitFor()
+    const other = await context.newPage()
+    await other.goto(`${site.server.url}/dashboard/none`)
+    // What a tab does that the browser has put to sleep while it asks.
+    await other.evaluate(`void navigator.locks.request("sluice-ask /network/status", () => new Promise(() => {}))`)
+    let networks: Body
+    await context.route('**/network/status', async (route) => {
+      networks = (await (await route.fetch()).json()).map((each: Body) => ({ ...each, currentBlockNumber: 424_242 }))
+      await route.fulfill({ json: networks })
+    })
+    await context.clock.fastForward(31_000)
+    await context.clock.fastForward(11_000)
+    await first.getByRole('cell', { name: '424242' }).first().waitFor()
+
+    const tell = async (number: number, askedBeforeMs: number) => {
+      const data = networks.map((each: Body) => ({ ...each, currentBlockNumber: number }))
+      const now = Number(await first.evaluate('Date.now()'))
+      const told = { key: '/network/status', askedAt: now - askedBeforeMs, at: now, data }
+      await other.evaluate((message) => new BroadcastChannel('sluice-answers').postMessage(message), told)
+    }
+    await tell(313_131, 60_000)
+    await tell(535_353, 0)
+    await first.getByRole('cell', { name: '535353' }).first().waitFor()
+    await tell(313_131, 60_000)
+    await first.waitForTimeout(300)
+    expect(await first.getByRole('cell', { name: '313131' }).count()).to.equal(0)
+    await context.unrouteAll({ behavior: 'ignoreErrors' })
+    await context.close()
+  })
+
   it('asks again soon after a failure, and offers what the certificate may do as soon as that is known', async () => {
     let asked = 0
     await show('', { '/caller': (body) => ((asked += 1) <= 3 ? refused : body) })
@@ -251,13 +373,13 @@ describe('the dashboard, where the server answers what', function () {
       // A screen reader reads names of buttons and titles, too.
       expect(await main.innerHTML(), view).not.to.match(/\u202e|x{1000}/)
     }
-    expect(tab.errors.filter((each) => each.includes('markup'))).to.deep.equal([])
+    expect(site.tab.errors.filter((each) => each.includes('markup'))).to.deep.equal([])
   })
 
   describe('of a transaction', () => {
     before(async () => {
       const trade = { ...swap, base: 'ETH', address: admins, amount: '0.01' }
-      expect((await server.client.post('/amm/trade', trade)).status).to.equal(200)
+      expect((await site.server.client.post('/amm/trade', trade)).status).to.equal(200)
     })
 
     it('opens the one that was chosen, also where its client gave one id to all requests', async () => {
@@ -273,6 +395,28 @@ describe('the dashboard, where the server answers what', function () {
       )
       await page.getByRole('link', { name: /SELL 0\.01 ETH USDC/ }).click()
       await page.getByRole('list', { name: 'Its life' }).waitFor()
+    })
+
+    it('is among the failures of its client where it was reverted, with the reason', async () => {
+      const reverted: Change = (body) => ({
+        ...body,
+        transactions: body.transactions.map((each: Body) => ({ ...each, txState: 'REVERTED', reason: 'Too little received' })),
+      })
+      await show('clients', {})
+      await page.route(
+        (url) => url.pathname === '/transactions',
+        async (route) => {
+          const url = new URL(route.request().url())
+          const isAsked = url.searchParams.get('state') === 'REVERTED'
+          url.searchParams.delete('state')
+          const body = await (await route.fetch({ url: url.href })).json()
+          await route.fulfill({ json: isAsked ? reverted(body) : { transactions: [] } })
+        },
+      )
+      await page.getByRole('button', { name: /^Profit, volume and failures/ }).click()
+      const failures = page.getByRole('table', { name: 'Failures of client' })
+      await failures.getByRole('cell', { name: 'Too little received' }).waitFor()
+      await failures.getByRole('link', { name: /SELL 0\.01 ETH USDC/ }).waitFor()
     })
 
     it('says that amounts of unknown tokens are in smallest units', async () => {

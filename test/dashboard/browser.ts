@@ -5,10 +5,12 @@ import { chromium, type Browser, type BrowserContext, type BrowserContextOptions
 import { createDashboardDoor } from '../../core/cli/dashboard-door.ts'
 import { startLocalProxy, type LocalProxy } from '../../core/cli/local-proxy.ts'
 import { certificateOf } from '../../core/cli/server-client.ts'
-import type { TestServer } from '../../testkit/server.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { newClient } from '../../core/tls/certificates.ts'
+import { oneChain } from '../http/one-chain.ts'
 
 /** Debian's, which `.ci/run` installs. */
-const executablePath = process.env['SLUICE_CHROMIUM'] ?? '/usr/bin/chromium'
+export const executablePath = process.env['SLUICE_CHROMIUM'] ?? '/usr/bin/chromium'
 
 export const openBrowser = (): Promise<Browser> => chromium.launch({ executablePath, args: ['--no-sandbox'] })
 
@@ -50,5 +52,38 @@ export function withCertificate({ certsDir, url }: Pick<TestServer, 'certsDir' |
   return {
     ignoreHTTPSErrors: true,
     clientCertificates: [{ origin, cert: read(`${client}_cert.pem`), key: read(`${client}_key.pem`) }],
+  }
+}
+
+export interface Site {
+  readonly server: TestServer
+  readonly browser: Browser
+  readonly dashboard: LocalDashboard
+  /** With the dashboard open, as the client `client`. */
+  readonly tab: Tab
+  stop(): Promise<void>
+}
+
+export const desk = { width: 1280, height: 900 }
+
+/** A server of one chain with a certificate for each client, and its dashboard in a browser. @param conf more of its files */
+export async function openSite(clients: Readonly<Record<string, object>>, conf: Readonly<Record<string, object>> = {}): Promise<Site> {
+  const server = await startServer({ settings: oneChain.settings, conf: { ...oneChain.conf, 'clients.yml': { clients }, ...conf } })
+  for (const name of Object.keys(clients)) if (name !== 'client') await newClient(server.certsDir, name)
+  const browser = await openBrowser()
+  const dashboard = await startDashboard(server)
+  const tab = await openTab(browser, { viewport: desk })
+  await tab.page.goto(dashboard.link)
+  await tab.page.waitForURL('**/dashboard')
+  return {
+    server,
+    browser,
+    dashboard,
+    tab,
+    async stop() {
+      await browser.close()
+      await dashboard.proxy.stop(0)
+      await server.stop()
+    },
   }
 }

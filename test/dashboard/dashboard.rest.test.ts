@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { expect } from 'chai'
-import type { Browser, Page } from 'playwright-core'
-import { newClient } from '../../core/tls/certificates.ts'
+import type { Page } from 'playwright-core'
 import { createClient, type Client } from '../../testkit/client.ts'
-import { startServer, type TestServer } from '../../testkit/server.ts'
-import { admins, local, mined, oneChain, outcome, swap, traders } from '../http/shared-server.ts'
-import { openBrowser, openTab, startDashboard, withCertificate, type LocalDashboard, type Tab } from './browser.ts'
+import type { TestServer } from '../../testkit/server.ts'
+import { admins, local, mined, outcome, swap, traders } from '../http/shared-server.ts'
+import { until } from '../transactions/site.ts'
+import { desk, openSite, openTab, withCertificate, type Site, type Tab } from './browser.ts'
 
 const clients = {
   client: { permissions: ['read', 'trade', 'thin', 'admin', 'stop', 'resume', 'approve'], wallets: 'all' },
@@ -17,36 +17,30 @@ const clients = {
   },
   reader: { permissions: ['read'], wallets: 'all' },
 }
+/** Of every wallet: no page finds that by itself. */
+const alerts = { rules: { lowGas: { minBalance: { 'ethereum/local': '1000000' } } }, portfolioSeconds: 1 }
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const views = ['Overview', 'Wallets', 'Transactions', 'Positions', 'Clients', 'Approvals', 'Plugins', 'Activity'] as const
 /** A folder for pictures of each view, which people look at: docs/operators/ has some. */
 const shots = process.env['SLUICE_SCREENSHOTS']
 const phone = { width: 390, height: 844 }
-const desk = { width: 1280, height: 900 }
 
 describe('the dashboard in a browser', function () {
   this.timeout(400_000)
+  let site: Site
   let server: TestServer
   let bot: Client
-  let browser: Browser
-  let dashboard: LocalDashboard
   let tab: Tab
 
   before(async () => {
-    server = await startServer({ settings: oneChain.settings, conf: { ...oneChain.conf, 'clients.yml': { clients } } })
-    for (const name of ['bot', 'reader']) await newClient(server.certsDir, name)
+    site = await openSite(clients, { 'alerts.yml': alerts })
+    ;({ server, tab } = site)
     bot = createClient(server.url, server.certsDir, 'bot')
     for (const amount of ['0.01', '0.02', '0.03']) await traded(amount)
-    browser = await openBrowser()
-    dashboard = await startDashboard(server)
-    tab = await openTab(browser, { viewport: desk })
-    await tab.page.goto(dashboard.link)
   })
   after(async () => {
-    await browser?.close()
-    await dashboard?.proxy.stop(0)
     bot?.close()
-    await server?.stop()
+    await site?.stop()
   })
 
   async function traded(amount: string): Promise<string> {
@@ -59,16 +53,39 @@ describe('the dashboard in a browser', function () {
     await page.getByRole('heading', { level: 1, name: view }).waitFor()
   }
   // What the page itself would evaluate is refused by its policy: all is asked from here.
-  const settled = (page: Page) => until(async () => !/Loading…|Looking…/.test((await page.locator('main').textContent()) ?? ''))
+  const settled = (page: Page) =>
+    until('the view is there', async () => !/Loading…|Looking…/.test((await page.locator('main').textContent()) ?? ''))
 
   it('shows networks and transactions after its link was opened, and a new one without a reload', async () => {
     const { page } = tab
-    await page.waitForURL('**/dashboard')
     await page.getByRole('table', { name: 'Networks' }).getByText('ethereum/local').waitFor()
     await page.getByRole('link', { name: /SELL 0\.01 ETH USDC/ }).waitFor()
     await page.getByRole('status').getByText('live').waitFor()
     await traded('0.0123')
     await page.getByRole('link', { name: /SELL 0\.0123 ETH USDC/ }).waitFor()
+  })
+
+  it('shows the trades of a busy bot by their events, and asks the server for none of them', async () => {
+    const { page } = tab
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    const countOf = (path: string) => asked.filter((each) => each === path).length
+    await page.reload()
+    // Again once events come: nobody knows what happened until then. Three lists are of what is stuck.
+    await until('lists are asked for twice', async () => countOf('/transactions') === 8)
+    const limitsBefore = countOf('/limits')
+    for (const amount of ['0.0201', '0.0202', '0.0203', '0.0204', '0.0205']) {
+      await traded(amount)
+      await page.getByRole('link', { name: `SELL ${amount} ETH USDC` }).waitFor()
+    }
+    await page
+      .getByRole('row', { name: /SELL 0\.0205 ETH USDC/ })
+      .getByText('CONFIRMED')
+      .waitFor()
+    expect(countOf('/transactions')).to.equal(8)
+    // Three clients, in a few seconds.
+    expect(countOf('/limits') - limitsBefore).to.be.at.most(3)
+    page.removeAllListeners('request')
   })
 
   it('finds a trade by its hash, and explains its life, price and cost', async () => {
@@ -79,12 +96,15 @@ describe('the dashboard in a browser', function () {
     await page.getByLabel('Hash').fill(txHash)
     await page.getByRole('button', { name: 'Find' }).click()
     const rows = page.getByRole('table', { name: 'Transactions, newest first' }).getByRole('row')
-    await until(async () => (await rows.count()) === 2)
+    await until('one is found', async () => (await rows.count()) === 2)
     await page.getByRole('link', { name: /SELL 0\.0456/ }).click()
     const details = page.getByRole('region', { name: 'Transaction', exact: true })
     await details.getByText('Quoted price').waitFor()
     await details.getByText('Worst price allowed').waitFor()
     expect(await details.getByRole('list', { name: 'Its life' }).innerText()).to.match(/planned.*signed.*sent.*mined.*block \d/s)
+    const attempts = details.getByRole('table', { name: 'Everything that was signed for it' })
+    await attempts.getByRole('cell', { name: /^0\.\d+ ETH$/ }).waitFor()
+    await attempts.getByRole('cell', { name: 'http://127.0.0.1:' }).waitFor()
     // It survives a reload, and can be shared as a link with oneself.
     await page.reload()
     await details.getByText('Quoted price').waitFor()
@@ -126,7 +146,7 @@ describe('the dashboard in a browser', function () {
       await buttons.first().click()
       await page.getByRole('dialog').getByRole('button', { name: 'Yes, revoke' }).click()
       await page.getByRole('dialog').waitFor({ state: 'detached' })
-      await until(async () => (await buttons.count()) < left)
+      await until('it is taken back', async () => (await buttons.count()) < left)
     }
     const { allowances } = (await server.client.get('/allowances')).body
     // What the wallet approved for Permit2 itself takes nothing without a spender there.
@@ -155,8 +175,36 @@ describe('the dashboard in a browser', function () {
       expect(outcome(await bot.post('/amm/trade', { ...swap, base: 'ETH', address: traders, amount }))).to.equal('200')
     await open(page, 'Clients')
     await page.getByRole('table', { name: 'Limits of bot' }).getByRole('cell', { name: '80 % used' }).waitFor()
+    for (const name of ['server', 'ca', 'client', 'bot', 'reader'])
+      await page.getByRole('table', { name: 'Certificates' }).getByRole('cell', { name, exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Profit, volume and failures of the last day of bot' }).click()
+    await page.getByText('Nothing failed in the last day.').waitFor()
     await open(page, 'Overview')
-    await page.getByRole('link', { name: 'bot has used 80 % of transactionsPerHour' }).waitFor()
+    // What the page finds itself stands there once, with the name of the rule that tells people of it.
+    const near = page.getByRole('listitem').filter({ hasText: 'transactionsPerHour' })
+    await near.getByRole('link', { name: 'bot has used 80 % of transactionsPerHour' }).waitFor()
+    await near.getByText('alert limitNearlyUsed').waitFor()
+    expect(await near.count()).to.equal(1)
+  })
+
+  it('shows what people are told of, and keeps them from being told of one for a while', async () => {
+    const { page } = tab
+    await open(page, 'Overview')
+    const items = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem')
+    const low = items.filter({ hasText: `Low on gas: ${admins} on ethereum/local has` })
+    await low.getByRole('button', { name: `Silence lowGas ethereum/local ${admins}` }).click()
+    await page.getByRole('dialog').getByLabel('For').selectOption('8 hours')
+    await page.getByRole('dialog').getByRole('button', { name: 'Yes, silence' }).click()
+    await low.getByText('alert lowGas silenced').waitFor()
+    const { silences } = (await server.client.get('/alerts')).body
+    expect(silences).to.have.length(1)
+    expect(silences[0]).to.include({ rule: 'lowGas', subject: `ethereum/local ${admins}`, setBy: 'client', reason: 'from the dashboard' })
+    const table = page.getByRole('table', { name: 'Silenced alerts' })
+    await table.getByRole('cell', { name: /^[78] h$/ }).waitFor()
+    await table.getByRole('button', { name: /^End the silence of lowGas/ }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Yes, end' }).click()
+    await page.getByText('Nothing is silenced.').waitFor()
+    await low.getByRole('button', { name: /^Silence/ }).waitFor()
   })
 
   it('shows the words of others as text, cut where they do not end', async () => {
@@ -224,7 +272,7 @@ describe('the dashboard in a browser', function () {
   })
 
   it('offers nothing that the certificate may not do, over mutual TLS', async () => {
-    const { page, errors, context } = await openTab(browser, withCertificate(server, 'reader'))
+    const { page, errors, context } = await openTab(site.browser, withCertificate(server, 'reader'))
     await page.goto(`${server.url}/dashboard`)
     await page.getByText('as reader, which may only look').waitFor()
     await page.getByRole('table', { name: 'Networks' }).getByText('ethereum/local').waitFor()
@@ -238,12 +286,33 @@ describe('the dashboard in a browser', function () {
     await context.close()
   })
 
+  for (const [name, days, amount] of [
+    ['ahead', 1, '0.0321'],
+    ['behind', -1, '0.0322'],
+  ] as const)
+    it(`tells ages by the server's clock where the browser's is a day ${name}`, async () => {
+      const { page, context } = await openTab(site.browser, withCertificate(server))
+      await page.addInitScript((ms: number) => {
+        const { now } = Date
+        Date.now = () => now() + ms
+      }, days * 86_400_000)
+      await traded(amount)
+      await page.goto(`${server.url}/dashboard`)
+      const row = page.getByRole('row', { name: `SELL ${amount} ETH USDC` })
+      await row.getByText(/^\d+ (s|min) ago$/).waitFor()
+      const local = page.getByRole('row').filter({ hasText: 'ethereum/local' })
+      await local.getByText(/^\d+ (s|min)$/).waitFor()
+      await settled(page)
+      expect(await page.getByRole('link', { name: /^Stuck for/ }).count()).to.equal(0)
+      await context.close()
+    })
+
   it('has one stream of events for all its tabs', async () => {
     const streams = async () => /^sluice_event_streams (\d+)/m.exec((await server.client.get('/metrics')).text)?.[1]
     const before = await streams()
     const pages = await Promise.all(Array.from({ length: 8 }, () => tab.context.newPage()))
     for (const page of pages) {
-      await page.goto(`${new URL(dashboard.link).origin}/dashboard`)
+      await page.goto(`${new URL(site.dashboard.link).origin}/dashboard`)
       await page.getByRole('status').getByText('live').waitFor()
     }
     expect(await streams()).to.equal(before)
@@ -254,11 +323,3 @@ describe('the dashboard in a browser', function () {
     await first?.getByRole('link', { name: /SELL 0\.0789/ }).waitFor()
   })
 })
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 600; tries += 1) {
-    if (await isSo()) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  throw new Error('It did not become so.')
-}

@@ -1,5 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { createServer, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
@@ -8,6 +9,7 @@ import { newClient, revoke } from '../../core/tls/certificates.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { freePort } from '../free-port.ts'
 import { oneChain, outcome } from '../http/shared-server.ts'
+import { until } from '../transactions/site.ts'
 import { openBrowser, openTab, startDashboard, withCertificate, type LocalDashboard } from './browser.ts'
 
 interface Answer {
@@ -119,7 +121,7 @@ describe('the dashboard in trouble', function () {
     await first.context.close()
   })
 
-  it('is not framed, and its server takes nothing from a page of another origin', async () => {
+  it('stays out of frames, and its server takes nothing from a page of another origin', async () => {
     const { headers } = await server.client.get('/dashboard')
     expect(headers['content-security-policy']).to.match(/^default-src 'none';.*frame-ancestors 'none'.*form-action 'none'/)
     expect(headers).to.include({ 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff' })
@@ -138,7 +140,38 @@ describe('the dashboard in trouble', function () {
     expect((await server.client.get('/stops')).body.stops).to.deep.equal([])
   })
 
-  it('is sent compressed, in no more than 120 kB, and is not sent again while it is the same', async () => {
+  it('is not shown in a frame of another page, which a browser says, nor in one of its own origin', async () => {
+    const trap = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' })
+      response.end(`<h1>Win a coin</h1><iframe src="${server.url}/dashboard" width="900" height="600"></iframe>`)
+    })
+    await new Promise<void>((resolve) => trap.listen(0, '127.0.0.1', resolve))
+    const { page, context, errors } = await openTab(browser, withCertificate(server))
+    try {
+      // The browser has the certificate, and shows the page where it stands by itself.
+      await page.goto(`${server.url}/dashboard`)
+      await page.getByRole('status').getByText('live').waitFor()
+      const framed = async () => {
+        await until('the frame is refused', async () => page.frames().length === 2 && page.frames()[1]?.url() !== 'about:blank')
+        const frame = page.frames()[1]
+        return (await frame?.locator('main').count()) ?? 0
+      }
+      await page.goto(`http://127.0.0.1:${(trap.address() as AddressInfo).port}/`)
+      expect(await framed()).to.equal(0)
+      await until('the browser says why', async () => errors.some((each) => /frame|403/.test(each)))
+      // Its own origin may not either: only the policy refuses that.
+      errors.length = 0
+      await page.route('**/trap', (route) => route.fulfill({ contentType: 'text/html', body: '<iframe src="/dashboard"></iframe>' }))
+      await page.goto(`${server.url}/trap`)
+      expect(await framed()).to.equal(0)
+      await until('the browser names the policy', async () => errors.some((each) => each.includes('frame-ancestors')))
+    } finally {
+      await context.close()
+      trap.close()
+    }
+  })
+
+  it('comes compressed, in no more than 120 kB, and is not sent again while it is the same', async () => {
     const first = await server.client.get('/dashboard')
     const files = [...first.text.matchAll(/"(\/dashboard\/[^"]+)"/g)].flatMap(([, file]) => file ?? [])
     expect(files).to.have.length(3)
@@ -158,8 +191,10 @@ describe('the dashboard in trouble', function () {
     expect((await server.client.get('/dashboard/..%2f..%2fpackage.json')).status).to.equal(404)
   })
 
-  it('goes on by itself after a restart of the server, with what it showed until then', async () => {
+  it('goes on by itself after a restart of the server, with what it showed until then, and offers the page of another release', async () => {
     const { page, context } = await openTab(browser, withCertificate(server))
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     await page.goto(`${server.url}/dashboard`)
     const status = page.getByRole('status').first()
     await page.getByText('live', { exact: true }).waitFor()
@@ -170,17 +205,37 @@ describe('the dashboard in trouble', function () {
     server = await start()
     await page.getByText('live', { exact: true }).waitFor()
     expect(await status.innerText()).not.to.contain('no connection')
+    // It is the same release.
+    await until('the page is compared', async () => asked.filter((target) => target === '/dashboard').length === 2)
+    const load = page.getByRole('button', { name: 'Load it' })
+    expect(await load.count()).to.equal(0)
+
+    // As after an upgrade: the names of the page's files change with their content.
+    await page.route('**/dashboard', async (route) => {
+      const answer = await route.fetch()
+      await route.fulfill({ response: answer, body: (await answer.text()).replaceAll(/main-\w+\.js/g, 'main-OTHER.js') })
+    })
+    await page.getByRole('link', { name: 'Plugins', exact: true }).click()
+    await server.stop()
+    await page.getByText('no connection: what is shown may be old').waitFor()
+    server = await start()
+    await load.waitFor()
+    await page.unrouteAll()
+    await load.click()
+    await page.getByText('live', { exact: true }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Plugins', exact: true }).waitFor()
+    expect(await load.count()).to.equal(0)
     await context.close()
   })
 
-  it('is cut off when its certificate is revoked, says so, and keeps what it showed', async () => {
+  it('loses its stream when its certificate is revoked, says so, and keeps what it showed', async () => {
     const local = await startDashboard(server, 'phone')
     const { page, context } = await openTab(browser)
     await page.goto(local.link)
     await page.getByText('live', { exact: true }).waitFor()
     await revoke(server.certsDir, 'phone')
     await page.getByText('no connection: what is shown may be old').waitFor()
-    await page.getByRole('navigation').getByRole('link', { name: 'Plugins' }).click()
+    await page.getByRole('navigation').getByRole('link', { name: 'Plugins', exact: true }).click()
     await page
       .getByText(/cannot be reached/)
       .first()
