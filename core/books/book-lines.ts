@@ -28,11 +28,21 @@ export interface BookLine extends OnNetwork {
   readonly lacksFills?: true
   readonly perpetual?: Perpetual
   readonly liquidity?: LiquidityChange
+  /** Collateral that left an exchange of perpetuals: it settles the funding of the wallet's positions there, and does not say how much. */
+  readonly withdrawal?: Withdrawal
+}
+
+export interface Withdrawal {
+  readonly connector: string
+  readonly address: string
 }
 
 export interface Perpetual {
   readonly connector: string
   readonly market: string
+  readonly address: string
+  /** Of base; undefined where nobody knows it. A close brings a position nearer to 0. */
+  readonly change: { readonly side: 'LONG' | 'SHORT' | 'close'; readonly size: DecimalParts } | undefined
   readonly fee: DecimalParts
   /** Without funding. */
   readonly realizedProfit: DecimalParts
@@ -40,6 +50,7 @@ export interface Perpetual {
   readonly funding?: DecimalParts
   /** It may have settled funding, and does not say so. */
   readonly lacksFunding?: boolean
+  readonly blockNumber: number
 }
 
 export interface LiquidityChange {
@@ -70,6 +81,7 @@ export function lineOf(entry: Entry, { costOf, tokenOf }: LineReaders): BookLine
   const cost = costOf(entry)
   const [trade, perpetual, liquidity] = state === 'CONFIRMED' ? [tradeOf(entry), perpetualOf(entry), liquidityOf(entry)] : []
   const orders = state === 'CONFIRMED' ? orderTradesOf(entry, tokenOf) : undefined
+  const withdrawal = withdrawalOf(entry)
   return {
     atMs: createdAt,
     chain,
@@ -83,19 +95,36 @@ export function lineOf(entry: Entry, { costOf, tokenOf }: LineReaders): BookLine
     ...((orders?.lacks || perpetual === 'unknown' || liquidity === 'unknown') && { lacksFills: true }),
     ...(perpetual && perpetual !== 'unknown' && { perpetual }),
     ...(liquidity && liquidity !== 'unknown' && { liquidity }),
+    ...(withdrawal && { withdrawal }),
   }
+}
+
+/** Entries of earlier versions do not have the request: what came to the wallet tells a withdrawal. */
+function withdrawalOf({ kind, state, request, connector, address, movements = {} }: Entry): Withdrawal | undefined {
+  if (kind !== 'collateral' || state !== 'CONFIRMED' || connector === undefined) return undefined
+  const isWithdrawal = request ? request.path.endsWith('/withdraw') : Object.values(movements).some((raw) => raw?.startsWith('-') === false)
+  return isWithdrawal ? { connector, address } : undefined
 }
 
 /** Steps before the last one, such as approvals, have no outcome. */
 const isBeforeLast = ({ outcome, part }: Entry): boolean => !outcome && part.index < part.of - 1
 
 function perpetualOf(entry: Entry): Perpetual | 'unknown' | undefined {
-  const { kind, outcome, request, connector = '' } = entry
-  const [fee, realizedProfit, funding] = ['fee', 'realizedProfit', 'funding'].map((field) => decimalIn(outcome, field))
-  if (kind !== 'position' || isBeforeLast(entry)) return undefined
+  const { kind, outcome, request, address, connector = '', landed } = entry
+  const [fee, realizedProfit, funding, size] = ['fee', 'realizedProfit', 'funding', 'size'].map((field) => decimalIn(outcome, field))
+  if (kind !== 'position' || !landed || isBeforeLast(entry)) return undefined
   if (!fee || !realizedProfit) return 'unknown'
   const [market, base = '?', quote = '?'] = ['market', 'base', 'quote'].map((field) => textIn(request?.fields, field))
-  return { connector, market: market ?? `${base}-${quote}`, fee, realizedProfit, ...(funding ? { funding } : { lacksFunding: true }) }
+  const change = size && { side: sideOf(request), size }
+  // Requests name them in any letter case.
+  const of = { connector, market: market ?? `${base}-${quote}`.toUpperCase(), address, change, blockNumber: landed.blockNumber }
+  return { ...of, fee, realizedProfit, ...(funding ? { funding } : { lacksFunding: true }) }
+}
+
+/** BUY and SELL mean LONG and SHORT. */
+function sideOf({ path, fields }: Partial<NonNullable<Entry['request']>> = {}): 'LONG' | 'SHORT' | 'close' {
+  if (path?.endsWith('/close')) return 'close'
+  return ['LONG', 'BUY'].includes(textIn(fields, 'side')?.toUpperCase() ?? '') ? 'LONG' : 'SHORT'
 }
 
 function liquidityOf(entry: Entry): LiquidityChange | 'unknown' | undefined {

@@ -66,11 +66,12 @@ export interface Book {
 
 const noAmount: DecimalParts = { digits: 0n, scale: 0 }
 
-export function createBook(): Book {
+/** @param isWhole it has all that its wallets ever did: else they may hold what they held before, or what others asked for */
+export function createBook({ isWhole = true }: { readonly isWhole?: boolean } = {}): Book {
   const pairs = new Map<string, PairBook>()
   const tokens = new Map<string, TokenBook>()
   const fees = new Map<string, FeeBook>()
-  const perpetuals = createPerpetuals()
+  const perpetuals = createPerpetuals({ isWhole })
   const liquidity = new Map<string, LiquidityBook>()
   /** The last that was named of a position. */
   const versions = new Map<string, string | undefined>()
@@ -165,6 +166,7 @@ export function createBook(): Book {
       if (trade === 'unknown' || line.lacksFills) lacking.fills += 1
       if (trade && trade !== 'unknown') takeTrade(line, trade)
       if (perpetual) perpetuals.take(line, perpetual)
+      if (line.withdrawal) perpetuals.takeWithdrawal(line, line.withdrawal)
       if (change) {
         const position = positionOf(line, change)
         position.liquidity = plus(position.liquidity, change.liquidity)

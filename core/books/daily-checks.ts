@@ -9,6 +9,7 @@ import type { Checkpoints, WalletPlace } from './checkpoints.ts'
 import type { WalletCheck } from './verify-wallet.ts'
 import { nonceKey } from './wallet-changes.ts'
 import type { Discrepancy } from './wallet-ledger.ts'
+import { reasonOf } from '../base/errors.ts'
 
 export interface DailyChecks {
   /** Checks what is due. Runs by itself every hour. Never rejects. */
@@ -67,7 +68,12 @@ export function createDailyChecks(options: DailyOptions): DailyChecks {
         const newest = await finalBlock(on, requireHistory(on), { signal })
         for (const { address } of own)
           await attempt(`${on.chain}/${on.network} ${address}`, () =>
-            leases.use(leaseName, signal, async () => note(on, address, await checkDue(on, address, newest, options, { signal }))),
+            leases.use(leaseName, signal, async () => {
+              const { keep, ...last } = await checkDue(on, address, newest, options, { signal })
+              // Counted and said before: where the answer to a checkpoint is lost that was kept, the next check begins behind it.
+              note(on, address, last)
+              await keep?.()
+            }),
           )
       })
     }
@@ -104,10 +110,7 @@ export function createDailyChecks(options: DailyOptions): DailyChecks {
     } catch (error) {
       if (signal.aborted || failing.has(name)) return
       failing.add(name)
-      log.warn(
-        { of: name, reason: error instanceof Error ? error.message : 'unknown' },
-        'the book is not verified; it is tried again in an hour',
-      )
+      log.warn({ of: name, reason: reasonOf(error) }, 'the book is not verified; it is tried again in an hour')
     }
   }
 
@@ -131,8 +134,11 @@ interface LastCheck {
   readonly unexplained?: ReadonlyMap<string, number>
 }
 
+/** `keep`: writes the checkpoint from which the next check goes on. */
+type DueCheck = LastCheck & { readonly keep?: () => Promise<void> }
+
 /** From the newest checkpoint on. The first time there is only a checkpoint to keep. */
-async function checkDue(on: NetworkEntry, wallet: string, newest: PastBlock, options: DailyOptions, at: At): Promise<LastCheck> {
+async function checkDue(on: NetworkEntry, wallet: string, newest: PastBlock, options: DailyOptions, at: At): Promise<DueCheck> {
   const { checkpoints, source, rebasing } = options
   const { chain, network } = on
   const of: WalletPlace = { chain, network, wallet }
@@ -147,8 +153,8 @@ async function checkDue(on: NetworkEntry, wallet: string, newest: PastBlock, opt
   const after = await blockAt(history, before.block, at)
   const kept = await checkpoints.between(of, after.number, newest.number)
   const check = await checkBook({ on, wallet, source, rebasing, kept }, { after, upTo: newest }, at)
-  await checkpoints.keep(of, { block: newest.number, timestampMs: newest.timestamp * 1000, balances: balancesAt(check) })
-  return { block: newest.number, unexplained: sayUnexplained(on, of, check.unexplained, options) }
+  const keep = () => checkpoints.keep(of, { block: newest.number, timestampMs: newest.timestamp * 1000, balances: balancesAt(check) })
+  return { block: newest.number, unexplained: sayUnexplained(on, of, check.unexplained, options), keep }
 }
 
 async function keepFirst(on: NetworkEntry, of: WalletPlace, newest: PastBlock, checkpoints: Checkpoints, at: At): Promise<void> {

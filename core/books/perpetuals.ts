@@ -1,7 +1,7 @@
 // The perpetuals of a book: on a chain by what receipts say of each change, in order books by the average cost of what was filled, wallet by wallet. Pure.
 import { addressKey } from '../base/addresses.ts'
 import type { DecimalParts } from '../base/decimal.ts'
-import type { OnNetwork, Perpetual } from './book-lines.ts'
+import type { OnNetwork, Perpetual, Withdrawal } from './book-lines.ts'
 import { createPosition, type Position } from './profit.ts'
 import { at, plus, rawOf, type OrderPerpetual, type OrderTrade } from './trades.ts'
 
@@ -20,6 +20,24 @@ export interface PerpetualBook extends OnNetwork {
   lacksFills: string | undefined
   /** Of order books: whose orders were filled. */
   readonly wallets: Map<string, FilledWallet>
+  /** Of changes on a chain, by wallet. */
+  readonly changed: Map<string, ChangedWallet>
+  /** Of `fills`: what the exchange liquidated. */
+  liquidations: number
+}
+
+interface ChangedWallet {
+  /** Of the first change. */
+  readonly blockNumber: number
+  /** Of base, bought less sold; undefined where a change does not tell it. */
+  net: DecimalParts | undefined
+  /** Of which blocks it is not known what the exchange liquidated. */
+  unsearched?: string | undefined
+}
+
+/** What an exchange on a chain liquidated of a wallet's position. */
+export type Liquidation = Required<Pick<Perpetual, 'fee' | 'realizedProfit' | 'funding'>> & {
+  readonly change: { readonly side: 'LONG' | 'SHORT'; readonly size: DecimalParts }
 }
 
 interface FilledWallet {
@@ -40,15 +58,23 @@ interface BookPosition {
 
 export interface Perpetuals {
   take(on: OnNetwork, perpetual: Perpetual): void
+  takeWithdrawal(on: OnNetwork, of: Withdrawal): void
   takeFill(on: OnNetwork, fill: OrderTrade, perpetual: OrderPerpetual): void
   /** Made where there is none yet. */
   of(name: PerpetualName): PerpetualBook
   readonly all: ReadonlyMap<string, PerpetualBook>
 }
 
+const settledByWithdrawal = 'a withdrawal of collateral settled what was due until then, and no receipt that the book reads tells how much'
+const walletOf = ({ chain, network }: OnNetwork, { connector, address }: Withdrawal): string =>
+  [chain, network, connector, addressKey(address)].join(' ')
+
 const noAmount: DecimalParts = { digits: 0n, scale: 0 }
 
-export function createPerpetuals(): Perpetuals {
+/** @param isWhole as of the book */
+export function createPerpetuals({ isWhole }: { readonly isWhole: boolean }): Perpetuals {
+  /** Wallets of which collateral was withdrawn. */
+  const withdrawn = new Set<string>()
   const all = new Map<string, PerpetualBook>()
   const positions = new Map<string, BookPosition>()
 
@@ -67,13 +93,31 @@ export function createPerpetuals(): Perpetuals {
     if (side === 'BUY') of.position.buy(baseRaw, quoteRaw)
     else of.position.sell(baseRaw, quoteRaw)
     const gained = { digits: of.position.realizedRaw - beforeRaw, scale: quoteDecimals }
-    const sum = take(on, { connector, market, fee, realizedProfit: plus(gained, { ...fee, digits: -fee.digits }) })
+    const sum = add(on, { connector, market, fee, realizedProfit: plus(gained, { ...fee, digits: -fee.digits }) })
     const wallet = at(sum.wallets, [address], () => ({ firstMs: atMs, net: noAmount }))
     wallet.firstMs = Math.min(wallet.firstMs, atMs)
     wallet.net = plus(wallet.net, side === 'BUY' ? baseAmount : { ...baseAmount, digits: -baseAmount.digits })
   }
 
-  function take({ chain, network }: OnNetwork, of: Perpetual): PerpetualBook {
+  function take(on: OnNetwork, of: Perpetual): void {
+    const sum = add(on, of)
+    // What is older than the book was settled by a withdrawal before its first change in it.
+    if (!isWhole && withdrawn.has(walletOf(on, of))) sum.noFunding ??= settledByWithdrawal
+    const wallet = at(sum.changed, [of.address], () => ({ blockNumber: of.blockNumber, net: noAmount }))
+    wallet.net &&= of.change && changedBy(wallet.net, of.change)
+  }
+
+  function takeWithdrawal(on: OnNetwork, of: Withdrawal): void {
+    withdrawn.add(walletOf(on, of))
+    for (const perpetual of all.values()) {
+      if (perpetual.chain !== on.chain || perpetual.network !== on.network || perpetual.connector !== of.connector) continue
+      const wallet = perpetual.changed.get(of.address)
+      // Nothing is due of what is closed.
+      if (wallet && !(isWhole && wallet.net?.digits === 0n)) perpetual.noFunding ??= settledByWithdrawal
+    }
+  }
+
+  function add({ chain, network }: OnNetwork, of: Omit<Perpetual, 'address' | 'change' | 'blockNumber'>): PerpetualBook {
     const { connector, market, fee, realizedProfit, funding = noAmount } = of
     const sum = perpetualOf({ chain, network, connector, market })
     sum.fills += 1
@@ -97,10 +141,18 @@ export function createPerpetuals(): Perpetuals {
       realizedProfit: noAmount,
       lacksFills: undefined,
       wallets: new Map(),
+      changed: new Map(),
+      liquidations: 0,
     }))
   }
 
-  return { take, takeFill, of: perpetualOf, all }
+  return { take, takeWithdrawal, takeFill, of: perpetualOf, all }
+}
+
+/** Undefined where it closed what others opened. */
+function changedBy(net: DecimalParts, { side, size }: NonNullable<Perpetual['change']>): DecimalParts | undefined {
+  if (side === 'close' && net.digits === 0n) return undefined
+  return plus(net, side === 'LONG' || (side === 'close' && net.digits < 0n) ? size : { ...size, digits: -size.digits })
 }
 
 /** Each above 0 was received, each below 0 paid. */
@@ -109,4 +161,17 @@ export function addFunding(perpetual: PerpetualBook, amounts: readonly DecimalPa
     perpetual.funding = plus(perpetual.funding, amount)
     perpetual.realizedProfit = plus(perpetual.realizedProfit, amount)
   }
+}
+
+export function addLiquidation(
+  perpetual: PerpetualBook,
+  wallet: ChangedWallet,
+  { change, fee, realizedProfit, funding }: Liquidation,
+): void {
+  perpetual.fills += 1
+  perpetual.liquidations += 1
+  perpetual.fee = plus(perpetual.fee, fee)
+  perpetual.realizedProfit = plus(perpetual.realizedProfit, realizedProfit)
+  addFunding(perpetual, [funding])
+  wallet.net &&= changedBy(wallet.net, change)
 }

@@ -3,13 +3,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SluiceError } from '../base/errors.ts'
 import { chargeAlike } from '../base/fair-turns.ts'
+import { ownId } from '../config/clients.ts'
+import { payerOf, type Entry } from '../transactions/entry.ts'
 import type { EntryFilter, EntryPage } from '../transactions/journal/journal.ts'
 import { newestEntries } from '../transactions/newest-entries.ts'
 import { keyTimeMs } from '../transactions/submit-request.ts'
 import { createBook, type Book } from './book.ts'
 import { lineOf, type LineReaders } from './book-lines.ts'
+import { readLines, unpaired } from './pair-lines.ts'
 import { readFunding, type FundingReaders } from './funding.ts'
 import { readInOrder } from './in-order.ts'
+import { noteUnsearched, readLiquidations, type EarlierPositions, type LiquidationReaders } from './liquidations.ts'
 import { comparePositions, type PositionReader } from './positions.ts'
 
 export interface BookRequest {
@@ -48,10 +52,12 @@ export interface BookRuns {
 const maxRuns = 2
 /** Nobody has asked for it in so long: it ends, or its sums are forgotten. */
 const unusedMs = 60_000
+/** Changes of positions that are looked at, of those before a book begins. */
+const maxEarlier = 2_000
 /** Added up before other work has its turn. */
 const linesInTurn = 500
 
-export interface BookReaders extends LineReaders {
+export interface BookReaders extends LineReaders, LiquidationReaders {
   readonly fundingOf: FundingReaders['fundingOf']
   /** Where wallets placed orders in perpetuals before a moment, as far as the filter takes their transactions. */
   marketsBefore(filter: BookRequest['filter'], beforeMs: number, signal: AbortSignal): ReturnType<FundingReaders['marketsBefore']>
@@ -110,7 +116,7 @@ function startRun(
   signal: AbortSignal,
   onStretch: () => void,
 ): BookRun {
-  const book = createBook()
+  const book = createBook({ isWhole: from === undefined && filter.client === undefined })
   const run: BookRun = { book, entries: 0, damaged: 0, until: from, part: undefined, state: 'reading', done: read() }
   run.done.then(
     () => void (run.state = 'whole'),
@@ -119,27 +125,78 @@ function startRun(
   return run
 
   async function read(): Promise<void> {
-    const { entries, damaged } = await newestEntries(list, { ...filter, archived: true, limit: 1 }, { signal })
-    // One that cannot be read ends no book: those before it count.
+    const { client } = filter
+    const last = await lastMs()
+    if (last !== undefined) await readOwn(Math.min(last + 1, to ?? Infinity))
+    if (client !== undefined && client !== ownId) await readUpkeep(client)
+    if (last === undefined) return
+    const { fundingOf } = readers
+    const marketsBefore = async () => (from === undefined ? [] : readers.marketsBefore(filter, from, signal))
+    await readFunding(book, { from, to, client }, { fundingOf, marketsBefore }, signal)
+    await readLiquidations(book, { from, to, client }, await positionsBefore(), readers, signal)
+    if (from === undefined && to === undefined && client === undefined) await comparePositions(book, readers.positionsOf, signal)
+    noteUnsearched(book)
+  }
+
+  /** When the newest of these was requested, also of one that cannot be read: that ends no book, those before it count. */
+  async function newestMs(of: BookRequest['filter']): Promise<number | undefined> {
+    const { entries, damaged } = await newestEntries(list, { ...of, archived: true, limit: 1 }, { signal })
     const times = [...entries.map(({ key }) => key), ...damaged].map(keyTimeMs)
-    if (times.length === 0) return
-    const end = Math.min(Math.max(...times) + 1, to ?? Infinity)
-    for await (const stretch of readInOrder({ list, filter, from, to: end, extract: (entry) => lineOf(entry, readers), signal })) {
-      for (const [index, line] of stretch.kept.entries()) {
+    return times.length === 0 ? undefined : Math.max(...times)
+  }
+
+  /** Undefined where there is nothing. */
+  async function lastMs(): Promise<number | undefined> {
+    const times: number[] = []
+    for (const each of [filter, ...Object.values(unpaired(filter) ?? {})]) times.push((await newestMs(each)) ?? -Infinity)
+    const newest = Math.max(...times)
+    return Number.isFinite(newest) ? newest : undefined
+  }
+
+  async function readOwn(end: number): Promise<void> {
+    const { client } = filter
+    const extract = (entry: Entry) => (client === undefined || payerOf(entry) === client ? lineOf(entry, readers) : undefined)
+    for await (const stretch of readLines({ list, filter, from, to: end, lineOf: extract, readers, signal })) {
+      for (const [index, line] of stretch.lines.entries()) {
         book.take(line)
         if (index % linesInTurn === linesInTurn - 1) await nextTurn()
       }
       run.entries += stretch.entries
       run.damaged += stretch.damaged
-      run.until = stretch.until
-      if (from !== undefined && end > from) run.part = (stretch.until - from) / (end - from)
+      if (stretch.until !== undefined) run.until = stretch.until
+      if (stretch.until !== undefined && from !== undefined && end > from) run.part = (stretch.until - from) / (end - from)
       onStretch()
     }
     book.finish()
-    const { client } = filter
-    const { fundingOf } = readers
-    const marketsBefore = async () => (from === undefined ? [] : readers.marketsBefore(filter, from, signal))
-    await readFunding(book, { from, to, client }, { fundingOf, marketsBefore }, signal)
-    if (from === undefined && to === undefined && client === undefined) await comparePositions(book, readers.positionsOf, signal)
+  }
+
+  /** Of perpetuals on a chain, by the newest changes before the book begins. */
+  async function positionsBefore(): Promise<EarlierPositions> {
+    if (from === undefined) return { positions: [] }
+    const earlier = { ...filter, kind: 'position', to: from, archived: true, shownOnly: true, limit: maxEarlier }
+    const { entries, damaged, isCut } = await newestEntries(list, earlier, { signal })
+    const positions = entries.flatMap((entry) => {
+      const { chain, network } = entry
+      const { perpetual } = lineOf(entry, readers) ?? {}
+      return perpetual ? { chain, network, connector: perpetual.connector, market: perpetual.market, address: perpetual.address } : []
+    })
+    const oldest = isCut ? entries.at(-1) : undefined
+    if (oldest) return { positions, unread: `of positions that were not changed since ${new Date(oldest.createdAt).toISOString()}` }
+    return damaged.length > 0 ? { positions, unread: 'of positions of which a change cannot be read' } : { positions }
+  }
+
+  /** What the server did by itself for a client, to cancel at a deadline or to fill a nonce. It trades nothing, so that it may come last. */
+  async function readUpkeep(client: string): Promise<void> {
+    const ofServer = { ...filter, client: ownId }
+    const last = await newestMs(ofServer)
+    if (last === undefined) return
+    const extract = (entry: Entry) => (entry.paidBy === client ? { line: lineOf(entry, readers) } : undefined)
+    const end = Math.min(last + 1, to ?? Infinity)
+    for await (const { kept, damaged } of readInOrder({ list, filter: ofServer, from, to: end, extract, signal })) {
+      for (const { line } of kept) if (line) book.take(line)
+      run.entries += kept.length
+      run.damaged += damaged
+      onStretch()
+    }
   }
 }

@@ -50,15 +50,22 @@ export interface OrderPerpetual {
   readonly fee: DecimalParts
 }
 
-/** Undefined where the entry placed no orders. `lacks`: the exchange has filled more of them than is known fill by fill. */
+/** Undefined where the entry placed no orders. `lacks`: the exchange has filled more of them than is known fill by fill, or may have. */
 export function orderTradesOf(entry: Entry, tokenOf: TokenOf): { trades: readonly OrderTrade[]; lacks: boolean } | undefined {
   const { orders = [], connector } = entry
   if (orders.length === 0 || connector === undefined) return undefined
   const found = orders.map((order) => tradesOf(order, { entry, connector, tokenOf }))
   return {
     trades: found.flatMap((trades) => trades ?? []),
-    lacks: orders.some(({ report, fills }, index) => !found[index] || lacksFills(report?.filledAmount ?? '0', fills)),
+    lacks: orders.some((order, index) => !found[index] || mayLack(order)),
   }
+}
+
+/** Of what nobody has asked for the state any part may have been filled: at once, or since it was placed. */
+function mayLack({ isOpen, report, about, fills }: PlacedOrder): boolean {
+  if (report) return lacksFills(report.filledAmount ?? '0', fills)
+  const { amount } = isObject(about) ? about : {}
+  return isOpen === true && typeof amount === 'string' && lacksFills(amount, fills)
 }
 
 interface OrderContext {
@@ -93,14 +100,20 @@ function tradesOf(order: PlacedOrder, { entry, connector, tokenOf }: OrderContex
 
 type Amounts = Pick<Trade, 'baseAmount' | 'quoteAmount'>
 
+/** Of a quote whose decimals nobody knows: as fine as exchanges count their units of account. */
+const minQuoteDecimals = 8
+
 /**
- * Exchanges tell a price of 18 digits, and not what was paid: of a token it is the unit that is nearest.
+ * Exchanges tell a price of 18 digits, and not what was paid: of a token it is the unit that is nearest. Profit is rounded in the units of what is paid, so that
+ * these are never larger than the token's, however round the prices are.
  * @param quoteDecimals of the token, where it is known
  */
 function amountsOf({ price, amount }: OrderFill, quoteDecimals?: number): Amounts {
   const [baseAmount, each] = [parseDecimal(amount), parseDecimal(price)]
   const exact = { digits: baseAmount.digits * each.digits, scale: baseAmount.scale + each.scale }
-  if (quoteDecimals === undefined || exact.scale <= quoteDecimals) return { baseAmount, quoteAmount: exact }
+  const decimals = Math.max(exact.scale, quoteDecimals ?? minQuoteDecimals)
+  if (quoteDecimals === undefined || exact.scale <= quoteDecimals)
+    return { baseAmount, quoteAmount: { digits: rawOf(exact, decimals), scale: decimals } }
   const unit = 10n ** BigInt(exact.scale - quoteDecimals)
   return { baseAmount, quoteAmount: { digits: (exact.digits + unit / 2n) / unit, scale: quoteDecimals } }
 }

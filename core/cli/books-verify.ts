@@ -18,6 +18,7 @@ import { complain, examples, printError, say } from './output.ts'
 import { showProgress, type Progress } from './progress.ts'
 import { isForLaterOrLess, patiently, readResponse, type ServerClient } from './server-client.ts'
 import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
+import { reasonOf } from '../base/errors.ts'
 
 interface VerifyOptions extends ServerOptions {
   from?: string
@@ -58,7 +59,7 @@ Needs the permission read. After Ctrl-C the same command goes on where it stoppe
         say(options.json ? plainJson(JSON.stringify(checks, null, 2)) : describeChecks(checks))
         if (checks.some(({ unexplained, failed }) => unexplained.length > 0 || failed !== undefined)) process.exitCode = 1
       } catch (error) {
-        printError(error instanceof Error ? error.message : String(error))
+        printError(reasonOf(error))
       }
     })
 }
@@ -165,7 +166,7 @@ async function verifyOne(
       show(last > first ? (answer.end.blockNumber - first) / (last - first) : 1)
     } catch (error) {
       // The others are checked all the same.
-      checks[checks.length - 1] = { ...check, failed: error instanceof Error ? error.message : String(error), isDone: true }
+      checks[checks.length - 1] = { ...check, failed: reasonOf(error), isDone: true }
     }
     await keep()
   }
@@ -177,6 +178,9 @@ function withAnswer(check: Check, answer: Answer): Check {
   const added = new Map(check.tokens.map((each) => [each.token, each] as const))
   for (const each of tokens) {
     const before = added.get(each.token)
+    // What has no decimals has no symbol either, and is told in smallest units.
+    if (before && (before.symbol === undefined) !== (each.symbol === undefined))
+      throw new Error(`the decimals of ${each.token} are not known in all answers of the server: the same command begins again.`)
     added.set(
       each.token,
       before

@@ -10,6 +10,7 @@ import { examples, printResult, table } from './output.ts'
 import { showProgress } from './progress.ts'
 import { readResponse } from './server-client.ts'
 import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
+import { networkPath } from '../base/networks.ts'
 
 interface BooksOptions extends ServerOptions {
   readonly from?: string
@@ -90,14 +91,13 @@ const maxWidth = process.stdout.isTTY ? 100 : Infinity
 
 export function describeBook(book: BooksResponse): string {
   const { transactions, damaged = 0, pairs, tokens, fees, perpetuals, liquidity, lacking } = book
-  const where = ({ chain, network }: { chain: string; network: string }) => `${chain}/${network}`
   const parts = [
     section(
       'Trades',
       ['network', 'pair', 'trades', 'position', 'realized', 'by FIFO', 'unrealized'],
       pairs.map((each) => ({
         cells: [
-          where(each),
+          networkPath(each),
           pairNameOf(each),
           String(each.trades),
           each.position,
@@ -117,7 +117,7 @@ export function describeBook(book: BooksResponse): string {
       ['network', 'transactions', 'fee', 'worth now'],
       fees.map((each) => ({
         cells: [
-          where(each),
+          networkPath(each),
           String(each.transactions),
           each.fee === undefined ? `${each.rawFee} (smallest unit)` : `${each.fee} ${each.feeToken}`,
           each.value === null ? 'not known' : `${each.value} ${each.valueToken}`,
@@ -129,15 +129,22 @@ export function describeBook(book: BooksResponse): string {
       'What moved',
       ['network', 'token', 'came', 'left', 'net'],
       tokens.map((each) => ({
-        cells: [where(each), each.symbol ?? each.token, each.came ?? '', each.left ?? '', each.net ?? `${each.rawNet} (smallest unit)`],
+        cells: [
+          networkPath(each),
+          each.symbol ?? each.token,
+          each.came ?? '',
+          each.left ?? '',
+          each.net ?? `${each.rawNet} (smallest unit)`,
+        ],
       })),
     ),
     section(
       'Perpetuals',
       ['network', 'market', 'fills', 'fee', 'funding', 'realized, with both'],
       perpetuals.map((each) => ({
-        cells: [where(each), `${each.connector} ${each.market}`, String(each.fills), each.fee, each.funding, each.realizedProfit],
+        cells: [networkPath(each), `${each.connector} ${each.market}`, String(each.fills), each.fee, each.funding, each.realizedProfit],
         below: [
+          ...(each.liquidations === undefined ? [] : [`liquidated ${each.liquidations} times, with the penalties in its fees`]),
           ...(each.noFunding === undefined ? [] : [`funding is not known: ${each.noFunding}`]),
           ...(each.lacksFills === undefined ? [] : [`fills are lacking: ${each.lacksFills}`]),
         ],
@@ -147,7 +154,7 @@ export function describeBook(book: BooksResponse): string {
       'Liquidity',
       ['network', 'position', 'state', 'against holding'],
       liquidity.map((each) => ({
-        cells: [where(each), positionNameOf(each), each.closed ? 'closed' : 'open', each.againstHolding ?? 'not known'],
+        cells: [networkPath(each), positionNameOf(each), each.closed ? 'closed' : 'open', each.againstHolding ?? 'not known'],
         below: [
           ...each.tokens.map(
             ({ token, symbol = token, paid, received, fees: collected }) =>

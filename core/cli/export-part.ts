@@ -14,7 +14,7 @@ export interface Part {
   release(): Promise<string>
 }
 
-/** What was left longer ago is of another occasion. */
+/** What was left longer ago is of another occasion: its rows are as transactions were then, and open ones have ended since. */
 const maxAgeMs = 3_600_000
 
 /** @param of what makes its content: with anything else in it another file is begun */
@@ -22,12 +22,11 @@ export const partOf = (file: string, of: unknown): string =>
   `${file}.${createHash('sha256').update(JSON.stringify(of)).digest('hex').slice(0, 8)}.part`
 
 /**
- * Takes what an earlier run left, or begins: also where it was left more than an hour ago, as whoever asks now wants what was requested since.
- * @param until the question ends there: what was begun later lacks nothing
+ * Takes what an earlier run left, or begins: also where it was left more than an hour ago.
  * Two commands never write one file: while one writes it, it has the number of its process in its name.
  * @throws the error of the file system
  */
-export async function ownPart(part: string, until = Infinity): Promise<Part> {
+export async function ownPart(part: string): Promise<Part> {
   const file = `${part}.${process.pid}`
   for (const name of [path.basename(part), ...(await leftByDead(part))]) {
     const isTaken = await rename(path.join(path.dirname(part), name), file).then(
@@ -39,7 +38,7 @@ export async function ownPart(part: string, until = Infinity): Promise<Part> {
     // Some file systems do not know when a file was made, and a copy is made later.
     const begunMs = birthtimeMs > 0 ? Math.min(birthtimeMs, mtimeMs) : mtimeMs
     const own = owned(file, part, begunMs)
-    if (until > begunMs && Date.now() - mtimeMs > maxAgeMs) await own.renew()
+    if (Date.now() - mtimeMs > maxAgeMs) await own.renew()
     return own
   }
   const own = owned(file, part, Date.now())

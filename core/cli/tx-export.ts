@@ -14,6 +14,7 @@ import { ownPart, partOf, type Part } from './export-part.ts'
 import { showProgress, type Progress } from './progress.ts'
 import { NoResponse, type ServerClient } from './server-client.ts'
 import { countOf } from './tx-archive.ts'
+import { reasonOf } from '../base/errors.ts'
 
 export interface ExportOptions {
   from?: string
@@ -183,7 +184,7 @@ async function toFile(source: Source, file: string): Promise<ExportResult> {
   const part = partOf(file, [query, format, server.as, server.host])
   let position = beginning()
   try {
-    const own = await ownPart(part, source.until)
+    const own = await ownPart(part)
     try {
       const size = await readPart(own.file, format, position)
       let isOlder = size > 0
@@ -207,7 +208,7 @@ async function toFile(source: Source, file: string): Promise<ExportResult> {
       throw error
     }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = reasonOf(error)
     const kept = position.count === 0 ? '' : ` ${countOf(position.count)} are in ${part}: the same command goes on from there.`
     const cannot = error instanceof Error && 'syscall' in error ? `${file} cannot be written: ${why}.` : why
     throw new Error(`${cannot}${kept}`, { cause: error })

@@ -1,6 +1,7 @@
 // The sums of a book as rows of a spreadsheet: one for each value.
 import type { BooksLine, BooksResponse } from '../api/index.ts'
 import type { CsvColumn } from '../base/csv.ts'
+import type { NetworkName } from '../base/networks.ts'
 
 const names = ['part', 'network', 'name', 'field', 'value'] as const satisfies readonly (keyof BooksLine)[]
 
@@ -31,7 +32,7 @@ export function bookLines(book: BooksResponse): readonly BooksLine[] {
 }
 
 /** Of a group of values each by itself; of lists, and of what is not known, none. */
-function linesOf(part: string, of: { chain: string; network: string } | undefined, name: string, fields: object): readonly BooksLine[] {
+function linesOf(part: string, of: NetworkName | undefined, name: string, fields: object): readonly BooksLine[] {
   const network = of ? `${of.chain}/${of.network}` : ''
   const line = (field: string, value: unknown): BooksLine => ({ part, network, name, field, value: String(value) })
   return Object.entries(fields).flatMap(([field, value]: [string, unknown]): BooksLine[] => {

@@ -4,13 +4,12 @@ import type { WalletCheck } from '../books/verify-wallet.ts'
 import type { Discrepancy } from '../books/wallet-ledger.ts'
 import { addressKey } from '../base/addresses.ts'
 import { formatRaw } from '../base/decimal.ts'
-import { badFields } from '../base/errors.ts'
+import { badFields, SluiceError } from '../base/errors.ts'
 import { momentForms, readMoment } from '../base/moments.ts'
 import type { At, PastBlock, Token, WalletHistory } from '../contracts/index.ts'
 import { dayMs } from '../transactions/archiver.ts'
 import type { BooksVerifyRequest } from '../api/index.ts'
 import type { Handler, Handlers, NetworkContext } from './context.ts'
-import { orUndefined } from './context.ts'
 import { createLongReadings } from './long-readings.ts'
 import { badCursor } from './pages.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
@@ -92,12 +91,24 @@ function readField(field: string, text: string | undefined): number | undefined 
   return moment
 }
 
+/**
+ * Undefined: it has no decimals, and its amounts are told in smallest units.
+ * @throws that of a node in trouble: who adds up several answers would take smallest units in one of them for tokens
+ */
+async function unlistedToken(token: string, { tokens }: NetworkEntry, at: At): Promise<Token | undefined> {
+  try {
+    return await tokens.resolve(token, 'token', at)
+  } catch (error) {
+    if (error instanceof SluiceError && error.name === 'TOKEN_NOT_SUPPORTED') return undefined
+    throw error
+  }
+}
+
 async function showCheck(check: WalletCheck, network: NetworkEntry, at: At) {
   const { tokens, unexplained, ownTransactions, foreignTransactions, unlistedTokens } = check
   const known = new Map<string, Token>()
   for (const { token } of tokens) {
-    const found =
-      network.tokens.listedAt(network.impl.address(token) ?? token) ?? (await orUndefined(() => network.tokens.resolve(token, 'token', at)))
+    const found = network.tokens.listedAt(network.impl.address(token) ?? token) ?? (await unlistedToken(token, network, at))
     if (found) known.set(token, found)
   }
   const namesOf = (token: string) => {

@@ -13,6 +13,7 @@ import { bookColumns, bookLines } from './book-columns.ts'
 import type { Caller, Handlers, Services } from './context.ts'
 import { limitedToken, networkOf } from './limited-amounts.ts'
 import { readFilter } from './transactions.ts'
+import type { NetworkName } from '../base/networks.ts'
 
 /** A run that takes longer is told of, and asked for again. */
 const waitMs = 2_000
@@ -101,7 +102,7 @@ const nothing: ShownBook = {
 
 function showBook({ book }: BookRun, { registry, market }: Pick<Services, 'registry' | 'market'>, client: string): ShownBook {
   const prices = pricesBy(market, client)
-  const on = (of: { chain: string; network: string }) => networkOf(of, registry)
+  const on = (of: NetworkName) => networkOf(of, registry)
   return {
     pairs: [...book.pairs.values()].map((pair) => showPair(pair, on(pair), prices)),
     tokens: [...book.tokens.values()].map(({ chain, network, token, inRaw, outRaw }) => {
@@ -126,7 +127,7 @@ function showBook({ book }: BookRun, { registry, market }: Pick<Services, 'regis
       }
     }),
     perpetuals: [...book.perpetuals.values()].map(
-      ({ chain, network, connector, market, fills, fee, funding, realizedProfit, noFunding, lacksFills }) => ({
+      ({ chain, network, connector, market, fills, fee, funding, realizedProfit, liquidations, noFunding, lacksFills }) => ({
         chain,
         network,
         connector,
@@ -135,6 +136,7 @@ function showBook({ book }: BookRun, { registry, market }: Pick<Services, 'regis
         fee: formatDecimal(fee),
         funding: formatDecimal(funding),
         realizedProfit: formatDecimal(realizedProfit),
+        ...(liquidations > 0 && { liquidations }),
         ...(noFunding !== undefined && { noFunding }),
         ...(lacksFills !== undefined && { lacksFills }),
       }),
@@ -158,7 +160,7 @@ interface Prices {
 function pricesBy(market: Services['market'], client: string): Prices {
   return {
     of(on, token, bound) {
-      const found = market.valuesNow(on, [token], bound)[token]
+      const found = market.shownValues(on, [token], bound)[token]
       if (found === undefined && market.isChecked(on)) market.watch(on, [token], client)
       return found
     },

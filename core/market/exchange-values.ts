@@ -52,6 +52,8 @@ export type Comparison =
   | { readonly is: 'no market'; readonly tokens: readonly string[] }
   /** They have one, and not for long enough. */
   | { readonly is: 'too short'; readonly leftMs: number }
+  /** Some of the tokens have had one for less than a day. */
+  | { readonly is: 'too new'; readonly tokens: readonly string[]; readonly leftMs: number }
 
 /**
  * Holds an exchange against the market of now and of the last minutes: whoever pushes the sources for a moment moves the first and not the second.

@@ -15,7 +15,9 @@ import {
   type ValueBound,
   type ValueSample,
 } from './exchange-values.ts'
+import { dayMs, type MarketAges } from './market-ages.ts'
 import { poolKey, valueTokens, type PricedPool } from './token-values.ts'
+import { reasonOf } from '../base/errors.ts'
 
 export interface Market {
   /** Whether requests on the network are held against it. */
@@ -24,13 +26,21 @@ export interface Market {
   compare(network: NetworkEntry, exchanged: ExchangedAmounts, client: string): Comparison
   /** What is given is worth at most, now and in the last minutes. Reads from now on what it lacks, for the client. */
   value(network: NetworkEntry, gives: ExchangedAmounts['gives'], client: string): Valuation
+  /**
+   * What an exchange of so long ago lost by the market of then, or by the median of the minutes before it, whichever is worse; by the worst of what is known where
+   * it was before all of that. A gain is below 0.
+   * @returns `not yet` for a day where the market of it was not read; undefined where it has none
+   */
+  lostBefore(network: NetworkEntry, exchanged: ExchangedAmounts, agoMs: number): bigint | 'not yet' | undefined
   /** The symbol of the reference token. */
   referenceOf(network: NetworkEntry): string | undefined
-  /** Reads from now on the tokens that the client holds. @returns whether the newest reading had them already, as far as so many are read */
+  /** Reads from now on the tokens that the client holds. @returns whether the newest reading had them already, as far as so many are read, and their ages are known */
   watch(network: NetworkEntry, tokens: readonly string[], client: string): boolean
   /** Whether a pool has real depth now: its address, or what identifies it. */
   isDeep(network: NetworkEntry, pool: string): boolean
-  /** What a unit of each token is worth now, at least or at most; those without a value are missing. */
+  /** What a unit of each token is worth now, at least or at most; those without a value are missing. For people: also by a market that is new. */
+  shownValues(network: NetworkEntry, tokens: readonly string[], bound: ValueBound): Readonly<Record<string, bigint>>
+  /** The same by a market that counts. */
   valuesNow(network: NetworkEntry, tokens: readonly string[], bound: ValueBound): Readonly<Record<string, bigint>>
   /** The same by the median of the last minutes. */
   medianValues(network: NetworkEntry, tokens: readonly string[], bound: ValueBound): Readonly<Record<string, bigint>>
@@ -52,6 +62,8 @@ interface MarketOptions {
   /** Tokens that were quoted lately. */
   quotedTokens(network: NetworkEntry): readonly string[]
   settings: MarketSettings
+  /** For how long tokens have had a market. */
+  ages: MarketAges
   log: Log
   /** A clock that is never set. */
   steadyMs?: () => number
@@ -93,12 +105,21 @@ const neededPart = 4
 interface WatchedTokens {
   readonly tokens: AskedTokens
   samples: ValueSample[]
-  /** The tokens of the newest sample. */
+  /** The tokens of the newest sample, and the token that their values are in. */
   read: ReadonlySet<string>
+  reference?: string
   /** Of the samples, by bound and address of those that were asked for. */
   readonly medians: Map<string, bigint | undefined>
   reading: boolean
 }
+
+const nothingWatched = (): WatchedTokens => ({
+  tokens: new AskedTokens(idleMs),
+  samples: [],
+  read: new Set(),
+  medians: new Map(),
+  reading: false,
+})
 
 export function createMarket(options: MarketOptions): Market {
   const { settings, log, steadyMs = () => performance.now() } = options
@@ -106,19 +127,10 @@ export function createMarket(options: MarketOptions): Market {
   const watched = new WeakMap<NetworkEntry['impl'], WatchedTokens>()
   const stopping = new AbortController()
   let round: Promise<unknown> = Promise.resolve()
-  const interval = setInterval(() => {
-    round = read()
-  }, readEveryMs)
-  interval.unref()
+  const interval = setInterval(() => void (round = read()), readEveryMs).unref()
 
   function watchedOn({ impl }: NetworkEntry): WatchedTokens {
-    const known = watched.get(impl) ?? {
-      tokens: new AskedTokens(idleMs),
-      samples: [],
-      read: new Set<string>(),
-      medians: new Map(),
-      reading: false,
-    }
+    const known = watched.get(impl) ?? nothingWatched()
     watched.set(impl, known)
     return known
   }
@@ -134,10 +146,7 @@ export function createMarket(options: MarketOptions): Market {
     try {
       await withDeadline(stopping.signal, readWithinMs, async (signal) => addSample(network, state, { signal }))
     } catch (error) {
-      log.info(
-        { ...placeOf(network), reason: error instanceof Error ? error.message : 'unknown' },
-        'market not read; read again in seconds',
-      )
+      log.info({ ...placeOf(network), reason: reasonOf(error) }, 'market not read; read again in seconds')
     } finally {
       state.reading = false
     }
@@ -152,7 +161,7 @@ export function createMarket(options: MarketOptions): Market {
     const between = wrapped && wrapped.address !== reference.address ? [wrapped] : []
     const pairs = pairsOf([...between, ...tokens], [reference, ...between])
     const [pools, books] = await Promise.all([
-      Promise.all(options.venuesOn(network).map((venue) => readVenue(network, venue, pairs, at))),
+      Promise.all(options.venuesOn(network).map((venue) => readVenue(options, network, venue, pairs, at))),
       options.readBooks(network, pairs, at),
     ])
     const minDepthMicros = BigInt(Math.round(settings.minDepth * 1e6))
@@ -162,22 +171,19 @@ export function createMarket(options: MarketOptions): Market {
       { reference, between: between.map(({ address }) => address), minDepthMicros, ...(keptBooks && { keptBooks }) },
     )
     const atMs = steadyMs()
+    // First: until the age of a market is known, it does not count.
+    await options.ages.note(placeOf(network), addressesOf([...between, ...tokens], reference), (token) => said.values.has(token))
     state.read = new Set(tokens.map(({ address }) => address))
     state.samples = [...state.samples.filter((each) => each.atMs > atMs - windowMs), { atMs, ...said }]
     state.medians.clear()
+    state.reference = reference.address
   }
 
-  /** One pair in a turn of the event loop: the depth of pools takes computing. */
-  async function readVenue(network: NetworkEntry, venue: VenueEntry, pairs: readonly Pair[], at: At): Promise<readonly PricedPool[]> {
-    const found: PricedPool[] = []
-    for (const pair of pairs) {
-      // A pair without pools, or a node in trouble: nothing is known then.
-      const pools = await options.readPools(network, venue, pair, at).catch(() => [])
-      found.push(...pools.map((view) => ({ connector: venue.connector, view })))
-      await nextTurn()
-    }
-    return found
-  }
+  /** Until its market counts. The reference token is worth itself. */
+  const ageLeftMs = (network: NetworkEntry, token: string): number =>
+    token === watchedOn(network).reference ? 0 : options.ages.leftMs(network, token)
+  const unlessNew = <T extends Comparison | Valuation>(compared: T, network: NetworkEntry, exchanged: ExchangedAmounts): T | TooNew =>
+    (compared.is === 'priced' && newTokens(exchanged, (token) => ageLeftMs(network, token))) || compared
 
   /** Those that are not older than a few rounds: what is older says nothing of now. */
   function freshSamples(network: NetworkEntry): readonly ValueSample[] {
@@ -186,6 +192,16 @@ export function createMarket(options: MarketOptions): Market {
     return newest && steadyMs() - newest.atMs <= 6 * readEveryMs ? samples : []
   }
 
+  /** Whether what lacks a value has none. */
+  function wasRead(network: NetworkEntry, tokens: readonly string[]): boolean {
+    const { read: newest, reference } = watchedOn(network)
+    const samples = freshSamples(network)
+    const isRead = (token: string) => token === reference || newest.has(token) || samples.some(({ values }) => values.has(token))
+    return samples.length > 0 && options.ages.isRead(network) && tokens.every(isRead)
+  }
+
+  const valueNow = (network: NetworkEntry, token: string, bound: ValueBound) => freshSamples(network).at(-1)?.values.get(token)?.[bound]
+
   /** Has these tokens read from now on. @returns why nothing is known of them; undefined: the samples may tell */
   function askFor(
     network: NetworkEntry,
@@ -193,7 +209,7 @@ export function createMarket(options: MarketOptions): Market {
     client: string,
   ): Exclude<Comparison, { is: 'priced' }> | undefined {
     const { tokens, read: newest } = watchedOn(network)
-    const asked = [...new Set([...Object.keys(gives), ...Object.keys(gets)])]
+    const asked = tokensOf({ gives, gets })
     const unlisted = asked.filter((token) => !network.tokens.listedAt(token))
     if (unlisted.length > 0) return { is: 'no market', tokens: unlisted }
     const samples = freshSamples(network)
@@ -208,11 +224,19 @@ export function createMarket(options: MarketOptions): Market {
     isChecked: options.isChecked,
     compare(network, { gives, gets }, client) {
       const exchanged = { gives: withWrapped(gives, network), gets: withWrapped(gets, network) }
-      return askFor(network, exchanged, client) ?? compareExchange(exchanged, freshSamples(network), windowMs / neededPart)
+      const compared = askFor(network, exchanged, client) ?? compareExchange(exchanged, freshSamples(network), windowMs / neededPart)
+      return unlessNew(compared, network, exchanged)
     },
-    value(network, given, client) {
-      const gives = withWrapped(given, network)
-      return askFor(network, { gives, gets: {} }, client) ?? valueGiven(gives, freshSamples(network), windowMs / neededPart)
+    value(network, amounts, client) {
+      const given = { gives: withWrapped(amounts, network), gets: {} }
+      const value = askFor(network, given, client) ?? valueGiven(given.gives, freshSamples(network), windowMs / neededPart)
+      return unlessNew(value, network, given)
+    },
+    lostBefore(network, { gives, gets }, agoMs) {
+      const exchanged = { gives: withWrapped(gives, network), gets: withWrapped(gets, network) }
+      const compared = unlessNew(compareAt(exchanged, freshSamples(network), steadyMs() - agoMs), network, exchanged)
+      if (compared.is === 'priced') return compared.lostMicros
+      return agoMs < dayMs && !wasRead(network, tokensOf(exchanged)) ? 'not yet' : undefined
     },
     referenceOf: (network) => referenceOf(network, settings)?.symbol,
     watch(network, tokens, client) {
@@ -220,20 +244,22 @@ export function createMarket(options: MarketOptions): Market {
       // Beside those that the client trades, which have places of their own.
       state.tokens.ask(`held by ${client}`, tokens, steadyMs())
       const isFull = state.read.size >= maxTokens
-      return freshSamples(network).length > 0 && (isFull || tokens.every((token) => state.read.has(wrappedOr(token, network))))
+      return (
+        freshSamples(network).length > 0 &&
+        options.ages.isRead(network) &&
+        (isFull || tokens.every((token) => state.read.has(wrappedOr(token, network))))
+      )
     },
     isDeep: (network, pool) => freshSamples(network).at(-1)?.deep.has(poolKey(pool)) === true,
-    valuesNow(network, tokens, bound) {
-      const values = freshSamples(network).at(-1)?.values
-      return valuesOf(tokens, network, (token) => values?.get(token)?.[bound])
-    },
+    shownValues: (network, tokens, bound) => valuesOf(tokens, network, (token) => valueNow(network, token, bound)),
+    valuesNow: (network, tokens, bound) =>
+      valuesOf(tokens, network, (token) => (ageLeftMs(network, token) > 0 ? undefined : valueNow(network, token, bound))),
     medianValues(network, tokens, bound) {
-      const samples = freshSamples(network)
-      const { medians } = watchedOn(network)
+      const [samples, { medians }] = [freshSamples(network), watchedOn(network)]
       return valuesOf(tokens, network, (token) => {
         const key = `${bound} ${token}`
         if (samples.length > 0 && !medians.has(key)) medians.set(key, medianValue(token, samples, bound))
-        return samples.length > 0 ? medians.get(key) : undefined
+        return samples.length > 0 && ageLeftMs(network, token) === 0 ? medians.get(key) : undefined
       })
     },
     read,
@@ -244,6 +270,52 @@ export function createMarket(options: MarketOptions): Market {
     },
   }
 }
+
+/** One pair in a turn of the event loop: the depth of pools takes computing. */
+async function readVenue(
+  { readPools }: Pick<MarketOptions, 'readPools'>,
+  network: NetworkEntry,
+  venue: VenueEntry,
+  pairs: readonly Pair[],
+  at: At,
+): Promise<readonly PricedPool[]> {
+  const found: PricedPool[] = []
+  for (const pair of pairs) {
+    // A pair without pools, or a node in trouble: nothing is known then.
+    const pools = await readPools(network, venue, pair, at).catch(() => [])
+    found.push(...pools.map((view) => ({ connector: venue.connector, view })))
+    await nextTurn()
+  }
+  return found
+}
+
+type TooNew = Extract<Comparison, { is: 'too new' }>
+
+/** Whoever has made a market an hour ago may be alone in it. */
+function newTokens(exchanged: ExchangedAmounts, leftMs: (token: string) => number): TooNew | undefined {
+  const tokens = tokensOf(exchanged).filter((token) => leftMs(token) > 0)
+  return tokens.length === 0 ? undefined : { is: 'too new', tokens, leftMs: Math.max(...tokens.map(leftMs)) }
+}
+
+const addressesOf = (tokens: readonly Token[], but: Token): readonly string[] =>
+  [...new Set(tokens.map(({ address }) => address))].filter((address) => address !== but.address)
+
+const tokensOf = ({ gives, gets }: ExchangedAmounts): readonly string[] => [...new Set([...Object.keys(gives), ...Object.keys(gets)])]
+
+/** At the first reading from that moment on, else at the last one: of those in which all tokens have a value. */
+function compareAt(exchanged: ExchangedAmounts, samples: readonly ValueSample[], atMs: number): Comparison {
+  const priced = samples.filter(({ values }) => tokensOf(exchanged).every((token) => values.has(token)))
+  const first = priced.findIndex((each) => each.atMs >= atMs)
+  const [oldest] = priced
+  if (!oldest || oldest.atMs - atMs <= 2 * readEveryMs)
+    return compareExchange(exchanged, first === -1 ? priced : priced.slice(0, first + 1), 0)
+  // Nobody knows the market of then.
+  return priced
+    .map((sample) => compareExchange(exchanged, [sample], 0))
+    .reduce((worst, each) => (lostIn(each) > lostIn(worst) ? each : worst))
+}
+
+const lostIn = (compared: Comparison): bigint => (compared.is === 'priced' ? compared.lostMicros : 0n)
 
 const valuesOf = (
   tokens: readonly string[],
@@ -295,10 +367,10 @@ const wrappedOr = (token: string, { impl }: NetworkEntry): string =>
 
 /** The native coin is counted as what wraps it. */
 function withWrapped(amounts: Readonly<Record<string, bigint>>, network: NetworkEntry): Readonly<Record<string, bigint>> {
-  const counted: Record<string, bigint> = {}
+  const counted = new Map<string, bigint>()
   for (const [token, raw] of Object.entries(amounts)) {
     const key = wrappedOr(token, network)
-    counted[key] = (counted[key] ?? 0n) + raw
+    counted.set(key, (counted.get(key) ?? 0n) + raw)
   }
-  return counted
+  return Object.fromEntries(counted)
 }

@@ -5,10 +5,11 @@ import { createBookRuns } from '../../core/books/runs.ts'
 import { SluiceError } from '../../core/base/errors.ts'
 import { createFairTurns, payerOf } from '../../core/base/fair-turns.ts'
 import type { Json } from '../../core/contracts/index.ts'
-import { fundingOf, positionsOf } from '../../core/handlers/clob/funding-sums.ts'
+import { fundingOf, lastBlockBefore, liquidationsOf, positionsOf } from '../../core/handlers/clob/funding-sums.ts'
 import { bookHandlers, orderTokens } from '../../core/handlers/books.ts'
 import { paidCostOf } from '../../core/handlers/mined-amounts.ts'
 import type { Registry } from '../../core/plugins/index.ts'
+import { filtersOf, isOfPair } from '../../core/store/entry-filters.ts'
 import { pack } from '../../core/store/compact.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
 import { readBody } from '../../core/transactions/journal/entry-rows.ts'
@@ -33,18 +34,21 @@ interface BookOptions {
   /** Where orders were placed before the book begins. */
   readonly before?: readonly { readonly address: string; readonly market: string }[]
   readonly signal?: AbortSignal
+  /** The chain tells when its blocks were: one each second, the eighth at `start`. */
+  readonly hasTimes?: boolean
 }
 
 async function bookWith(
-  { venue, request = {}, before = [], signal = new AbortController().signal }: BookOptions,
+  { venue, request = {}, before = [], signal = new AbortController().signal, hasTimes = false }: BookOptions,
   ...parts: readonly object[]
 ): Promise<BooksResponse> {
   const entries = parts.map((part, index) => {
-    const createdAt = start + index
+    const createdAt = 'createdAt' in part ? Number(part.createdAt) : start + index
     const landed = { id: '0x1', ok: true, blockNumber: 7, receipt: null, cost: { feeRaw: '1' } }
     const on = { chain: 'ethereum', network: 'local', address: '0x1', state: 'CONFIRMED', part: { index: 0, of: 1 } }
     return {
       key: firstKeyAt(createdAt) + String(index).padStart(8, '0'),
+      client: 'one',
       createdAt,
       ...on,
       landed,
@@ -52,9 +56,22 @@ async function bookWith(
       ...part,
     } as unknown as Entry
   })
-  const list = async ({ from = 0, to = Infinity }: EntryFilter) => ({
-    entries: entries.filter(({ createdAt }) => createdAt >= from && createdAt < to).toReversed(),
-  })
+  const pairOf = new Map(entries.map((entry) => [entry.key, { chain: entry.chain, network: entry.network, ...filtersOf({ ...entry }) }]))
+  const list = async (filter: EntryFilter) => {
+    const { from = 0, to = Infinity, client, kind, cursor, limit = Infinity } = filter
+    const isWanted = (entry: Entry) =>
+      entry.createdAt >= from &&
+      entry.createdAt < to &&
+      (client === undefined || entry.client === client) &&
+      (kind === undefined || entry.kind === kind) &&
+      (cursor === undefined || entry.key < cursor) &&
+      isOfPair(filter, pairOf.get(entry.key) ?? expect.fail('no entry'))
+    const found = entries.filter(isWanted).toReversed()
+    const last = found.length > limit ? found[limit - 1] : undefined
+    const page = found.slice(0, limit)
+    const damaged = page.filter((entry) => 'isDamaged' in entry).map(({ key }) => key)
+    return { entries: page.filter(({ key }) => !damaged.includes(key)), damaged, ...(last && { nextCursor: last.key }) }
+  }
   const network = {
     chain: 'ethereum',
     network: 'local',
@@ -62,14 +79,18 @@ async function bookWith(
       address: (text: string) => text,
       nativeCurrency: { symbol: 'ETH', address: coin, decimals: 18 },
       rail: { paidFees: (receipt: Json) => paidFees(receipt, false) },
+      head: async () => ({ number: 1_000_000n }),
+      confirmations: 1,
+      ...(hasTimes && { evm: { history: { blocks } } }),
     },
     tokens: {
       listedAt: (address: string) => listed.find((token) => token.address === address),
+      listedAs: (name: string) => listed.filter((token) => [token.symbol, token.address].includes(name)),
       known: (name: string) => listed.find(({ symbol }) => symbol === name),
     },
   }
   const market = {
-    valuesNow: (_on: unknown, [token = '']: readonly string[]) => ({ [token]: 10n ** 36n }),
+    shownValues: (_on: unknown, [token = '']: readonly string[]) => ({ [token]: 10n ** 36n }),
     isChecked: () => true,
     referenceOf: () => 'USDC',
   }
@@ -80,6 +101,8 @@ async function bookWith(
       tokenOf: orderTokens(registry),
       fundingOf: (of, at) => fundingOf(of, registry, at),
       marketsBefore: async () => before.map((each) => ({ chain: 'ethereum', network: 'local', connector: 'hyperliquid', ...each })),
+      liquidationsOf: (of, at) => liquidationsOf(of, registry, at),
+      blockBefore: (of, momentMs, at) => lastBlockBefore(of, momentMs, registry, at),
       positionsOf: (of, at) => positionsOf(of, registry, at),
     }),
     registry,
@@ -87,6 +110,8 @@ async function bookWith(
   }
   return bookHandlers.Books(request, { services, caller: { id: 'one', permissions: new Set(['admin']) }, signal } as never)
 }
+
+const blocks = async (numbers: readonly number[]) => numbers.map((number) => ({ number, timestamp: start / 1_000 - 8 + number }))
 
 const change = (path: string, liquidity: string, more: object = {}, version = 'v3') => ({
   kind: 'liquidity',
@@ -167,6 +192,20 @@ describe('the book of fees', () => {
     const { fees, lacking } = await bookOf({ landed: { ...landed, receipt } }, archivedBefore({ feeRaw: '7' }))
     expect(fees.map(({ transactions, rawFee }) => [transactions, rawFee])).to.deep.equal([[2, '210007']])
     expect(lacking.fees).to.equal(0)
+  })
+
+  it('has of one client what the server did because of it, and nothing of what it did because of others', async () => {
+    const byServer = { client: 'sluice', kind: 'cancel' }
+    const parts = [{ kind: 'send' }, { ...byServer, paidBy: 'one' }, { ...byServer, paidBy: 'two' }, byServer]
+    const feesOf = async (client: string) => {
+      const { transactions, fees } = await bookWith({ request: { client } }, ...parts)
+      return [transactions, fees.map(({ transactions: count, rawFee }) => `${rawFee} of ${count}`).join()]
+    }
+    expect(await feesOf('one')).to.deep.equal([2, '2 of 2'])
+    // Nothing else is of it.
+    expect(await feesOf('two')).to.deep.equal([1, '1 of 1'])
+    expect((await feesOf('sluice'))[1]).to.equal('1 of 1')
+    expect((await bookOf(...parts)).fees[0]?.transactions).to.equal(4)
   })
 
   it('counts changes of positions of which nobody knows what they were', async () => {
@@ -284,6 +323,52 @@ describe('the book of orders', () => {
     expect(pairs[0]?.otherFees).to.deep.equal([{ token: 'PURR', amount: '-0.5' }])
     // Of the 12 that the exchange has filled, 9.99 are known.
     expect(lacking.fills).to.equal(1)
+  })
+
+  it('says that fills may be missing of an order until its state is known or all of it was filled', async () => {
+    const lacking = async (fills: FilledOrder['fills'], of: object) => {
+      const placed = order('HYPE-USDC', 'CLOB', { side: 'BUY', fills }, elsewhere)
+      const rests = { side: 'BUY', orderType: 'LIMIT', timeInForce: 'GTC', amount: '10' }
+      const open = placed.orders.map((each) => ({ ...each, isOpen: true, about: rests, ...of }))
+      return (await bookOf({ ...placed, orders: open })).lacking.fills
+    }
+    expect(await lacking([], {})).to.equal(1)
+    expect(await lacking([['20', '4', '0', 'USDC']], {})).to.equal(1)
+    expect(await lacking([['20', '10', '0', 'USDC']], {})).to.equal(0)
+    expect(await lacking([], { report: { state: 'OPEN', filledAmount: '0' } })).to.equal(0)
+    expect(await lacking([], { isOpen: undefined })).to.equal(0)
+    // On a chain, nobody has read what it filled at once.
+    for (const about of [
+      { side: 'BUY', orderType: 'LIMIT', timeInForce: 'IOC', amount: '10' },
+      { side: 'BUY', orderType: 'MARKET', amount: '10' },
+    ]) {
+      expect(await lacking([], { about })).to.equal(1)
+      expect(await lacking([['20', '10', '0', 'USDC']], { about })).to.equal(0)
+      expect(await lacking([], { about, report: { state: 'CANCELED', filledAmount: '0' } })).to.equal(0)
+    }
+  })
+
+  it('has of a pair its orders of a batch that placed others, too, and says that nobody knows their part of its fee', async () => {
+    const fills = (price: string, atMs: number): FilledOrder['fills'] => [[price, '1', '0', 'USDC', atMs]]
+    const words = (...markets: readonly string[]) => ({
+      request: { path: '/clob/batchOrders', fields: { create: markets.map((market) => ({ market })) } },
+    })
+    const alone = order('HYPE-USDC', 'CLOB', { side: 'BUY', fills: fills('20', 1) }, { ...elsewhere, ...words('HYPE-USDC') })
+    const own = order('HYPE-USDC', 'CLOB', { side: 'SELL', fills: fills('25', 2) }, elsewhere)
+    const other = order('PURR-USDC', 'CLOB', { side: 'BUY', fills: fills('3', 3) }, elsewhere)
+    const both = { ...own, orders: [...own.orders, ...other.orders], ...words('HYPE-USDC', 'PURR-USDC') }
+    // As an earlier version kept it: without a pair.
+    const older = order('HYPE-USDC', 'CLOB', { side: 'SELL', fills: fills('30', 0) }, elsewhere)
+    const request = { pair: 'HYPE-USDC' }
+    const { pairs, lacking, transactions } = await bookWith({ request }, older, alone, both, other)
+    expect(pairs).to.have.length(1)
+    // Sold for 30 and bought back for 20, then sold for 25.
+    expect(pairs[0]).to.deep.include({ base: 'HYPE', trades: 3, bought: '1', sold: '2', received: '55', position: '-1' })
+    expect(pairs[0]?.realized).to.deep.equal({ averageCost: '10', fifo: '10' })
+    expect([transactions, lacking]).to.deep.equal([3, { movements: 0, coin: 0, fills: 0, fees: 0 }])
+    const onChain = (await bookWith({ request }, { ...both, signer: undefined }, other)).lacking
+    expect(onChain).to.deep.equal({ movements: 1, coin: 0, fills: 0, fees: 1 })
+    expect((await bookWith({ request: { pair: 'HYPE-PURR' } }, older, alone, both, other)).pairs).to.deep.equal([])
   })
 
   it('is no formula in a spreadsheet, whatever an exchange calls its markets', async () => {
@@ -432,5 +517,187 @@ describe('the book of perpetuals on a chain', () => {
     const [older] = (await bookOf(...whole, changed({ fee: '1', realizedProfit: '7' }))).perpetuals
     expect(older).to.include({ realizedProfit: '46.375' })
     expect(older?.noFunding).to.be.a('string')
+  })
+
+  it('says that it lacks funding that a withdrawal of collateral settled while a position was open', async () => {
+    const moved = (how: string, more: object = {}) => ({
+      kind: 'collateral',
+      connector: 'perp',
+      request: { path: `/perpAMM/${how}`, fields: { token: 'USDC' } },
+      ...more,
+    })
+    const change = (side: 'LONG' | 'close', size: string) => ({
+      ...changed({ fee: '1', realizedProfit: '-1', funding: '0', size }),
+      request: { path: side === 'close' ? '/perpAMM/close' : '/perpAMM/open', fields: { base: 'ETH', quote: 'USD', side } },
+    })
+    const lacking = async (request: object, ...parts: readonly object[]) => (await bookWith({ request }, ...parts)).perpetuals[0]?.noFunding
+    const [opened, closed, withdrawn] = [change('LONG', '2'), change('close', '2'), moved('withdraw')]
+    expect(await lacking({}, opened, withdrawn, closed)).to.include('withdrawal')
+    expect(await lacking({}, opened, moved('withdraw', { request: undefined, movements: { [usdc]: '5' } }), closed)).to.include(
+      'withdrawal',
+    )
+    for (const others of [
+      [opened, moved('deposit'), closed],
+      [withdrawn, opened, closed],
+      [opened, closed, withdrawn],
+      [opened, { ...withdrawn, state: 'REVERTED' }, closed],
+      [opened, { ...withdrawn, address: '0x2' }, closed],
+      [opened, { ...withdrawn, connector: 'another' }, closed],
+      [opened, moved('deposit', { request: undefined, movements: { [usdc]: '-5' } }), closed],
+    ])
+      expect(await lacking({}, ...others)).to.equal(undefined)
+    expect(await lacking({ pair: 'ETH-USD' }, opened, withdrawn)).to.include('withdrawal')
+    expect(await lacking({ pair: 'ETH-USD' }, withdrawn, opened, closed)).to.equal(undefined)
+    // The position may be older than the book.
+    expect(await lacking({ since: new Date(start).toISOString() }, withdrawn, opened)).to.include('withdrawal')
+  })
+
+  it('has what the exchange liquidated in its fills, fees, funding and profit, as far as its events tell it', async () => {
+    const market = { id: '0x1', base: 'ETH', quote: 'USD', baseDecimals: 18, quoteDecimals: 6 }
+    const ether = 10n ** 18n
+    const effect = { side: 'SHORT', feeRaw: 2_000_000n, realizedProfitRaw: -12_500_000n, fundingRaw: 250_000n }
+    const liquidation = { txHash: '0xabc', blockNumber: 9, sizeRaw: 2n * ether, effect }
+    const asked: unknown[] = []
+    const at = async (liquidations: () => Promise<readonly object[]>, request = {}, sizeRaw = 0n) => {
+      const PERP_AMM = {
+        listMarkets: async () => ({ markets: [market] }),
+        position: async () => ({ position: { market, sizeRaw } }),
+        liquidations: async (owner: string, { id }: { id: string }, after: number) => {
+          asked.push([owner, id, after])
+          return liquidations()
+        },
+      }
+      const opened = changed({ fee: '1', realizedProfit: '-1', funding: '0', size: '2' })
+      const long = { ...opened, request: { path: '/perpAMM/open', fields: { base: 'ETH', quote: 'USD', side: 'LONG' } } }
+      const options = { venue: { connector: 'perp', impl: { PERP_AMM } }, request, hasTimes: 'since' in request }
+      return (await bookWith(options, long)).perpetuals[0]
+    }
+    const whole = await at(async () => [liquidation])
+    expect(whole).to.include({ fills: 2, liquidations: 1, fee: '3', funding: '0.25', realizedProfit: '-13.25' })
+    expect(whole).to.not.have.property('lacksFills')
+    expect(asked).to.deep.equal([['0x1', '0x1', 7]])
+    expect((await at(async () => [liquidation], {}, ether))?.lacksFills).to.include('the fills make 0')
+    const { effect: _, ...untold } = liquidation
+    expect((await at(async () => [untold]))?.lacksFills).to.include('0xabc do not tell what it cost')
+    const since = { since: new Date(start).toISOString() }
+    expect((await at(() => expect.fail('down'), since))?.lacksFills).to.include('perp did not tell them')
+    // Blocks of this network do not tell their time.
+    expect((await at(async () => [liquidation], { until: '2030-01-01' }))?.lacksFills).to.include('do not tell their time')
+    // A position is its wallet's: of one client nobody knows.
+    const ofClient = await at(async () => [liquidation], { client: 'one' })
+    expect(ofClient).to.include({ fills: 1, realizedProfit: '-1' }).and.to.not.have.property('liquidations')
+    expect(ofClient?.lacksFills).to.include('not of clients')
+    expect(await at(async () => [], { client: 'one' })).to.not.have.property('lacksFills')
+  })
+
+  it('has what was liquidated of positions that are older than it, from its beginning on', async () => {
+    const market = { id: '0x1', base: 'ETH', quote: 'USD', baseDecimals: 18, quoteDecimals: 6 }
+    const effect = { side: 'SHORT', feeRaw: 2_000_000n, realizedProfitRaw: -12_500_000n, fundingRaw: 0n }
+    const liquidation = { txHash: '0xabc', blockNumber: 20, sizeRaw: 10n ** 18n, effect }
+    const asked: unknown[] = []
+    const PERP_AMM = {
+      listMarkets: async () => ({ markets: [market] }),
+      liquidations: async (owner: string, _market: object, after: number) => {
+        asked.push([owner, after])
+        return owner === '0x1' ? [liquidation] : []
+      },
+    }
+    const opened = { ...changed({ fee: '1', realizedProfit: '-1', funding: '0', size: '2' }), createdAt: start }
+    const later = { ...opened, createdAt: start + 60_000, landed: { id: '0x2', ok: true, blockNumber: 67, receipt: null } }
+    const since = (ms: number) => ({ since: new Date(start + ms).toISOString() })
+    const of = (request: object, hasTimes: boolean, ...parts: readonly object[]) =>
+      bookWith({ venue: { connector: 'perp', impl: { PERP_AMM } }, request, hasTimes }, ...parts)
+    const both = [opened, { ...opened, address: '0x2' }, later]
+    // The book begins behind block 12; its own change comes after the liquidation, and the other wallet has none in it.
+    expect((await of(since(5_000), true, ...both)).perpetuals[0]).to.include({ fills: 2, liquidations: 1, fee: '3' })
+    expect(asked).to.deep.equal([
+      ['0x1', 12],
+      ['0x2', 12],
+    ])
+    expect((await of(since(70_000), true, ...both)).perpetuals[0]).to.include({ fills: 1, liquidations: 1, realizedProfit: '-12.5' })
+    const untimed = (await of(since(5_000), false, ...both)).perpetuals[0]
+    expect(untimed?.lacksFills).to.include('not known')
+    expect((await of(since(5_000), false, later)).perpetuals[0]?.lacksFills).to.include('before the first change in the book')
+  })
+
+  it('says where it has not read all changes before it: the exchange may have liquidated of older positions', async () => {
+    const market = (id: string, base: string) => ({ id, base, quote: 'USD', baseDecimals: 18, quoteDecimals: 6 })
+    const PERP_AMM = { listMarkets: async () => ({ markets: [market('0x1', 'ETH'), market('0x2', 'BTC')] }), liquidations: async () => [] }
+    const one = changed({ fee: '1', realizedProfit: '-1', funding: '0', size: '2' })
+    const old = { ...one, request: { path: '', fields: { base: 'BTC', quote: 'USD' } } }
+    const request = { since: new Date(start + 60_000).toISOString() }
+    const lacking = async (...parts: readonly object[]) => {
+      const { perpetuals } = await bookWith({ venue: { connector: 'perp', impl: { PERP_AMM } }, request, hasTimes: true }, ...parts)
+      return perpetuals.map(({ market: name, fills, lacksFills }) => [name, fills, lacksFills])
+    }
+    const [many, later] = [Array.from({ length: 2_000 }, () => one), { createdAt: start + 70_000 }]
+    expect(await lacking(old, ...many.slice(1), { ...one, ...later })).to.deep.equal([['ETH-USD', 1, undefined]])
+    const said = 'what perp liquidated of positions that were not changed since 2026-01-01T00:00:00.001Z is not known'
+    expect(await lacking(old, ...many, { ...one, ...later })).to.deep.equal([['ETH-USD', 1, said]])
+    // Also where the book has nothing else to say.
+    expect(await lacking(old, ...many, { kind: 'approve', ...later })).to.deep.equal([['ETH-USD', 0, said]])
+    const unreadable = 'what perp liquidated of positions of which a change cannot be read is not known'
+    expect(await lacking({ ...old, isDamaged: true }, one, { ...one, ...later })).to.deep.equal([['ETH-USD', 1, unreadable]])
+  })
+
+  it('says where blocks are too old to be searched for what the exchange liquidated, unless its position is that of the fills', async () => {
+    const market = { id: '0x1', base: 'ETH', quote: 'USD', baseDecimals: 18, quoteDecimals: 6 }
+    const ether = 10n ** 18n
+    const effect = { side: 'SHORT', feeRaw: 2_000_000n, realizedProfitRaw: -12_500_000n, fundingRaw: 0n }
+    const late = { txHash: '0xabc', blockNumber: 150_000, sizeRaw: ether, effect }
+    const at = async (firstSearched: number | undefined, sizeRaw: bigint, request = {}) => {
+      const PERP_AMM = {
+        listMarkets: async () => ({ markets: [market] }),
+        position: async () => ({ position: { market, sizeRaw } }),
+        liquidations: async () => [late],
+        ...(firstSearched !== undefined && { liquidationsFrom: async () => firstSearched }),
+      }
+      // In block 7.
+      const opened = changed({ fee: '1', realizedProfit: '-1', funding: '0', size: '2' })
+      const long = { ...opened, request: { path: '/perpAMM/open', fields: { base: 'ETH', quote: 'USD', side: 'LONG' } } }
+      const options = { venue: { connector: 'perp', impl: { PERP_AMM } }, request, hasTimes: true }
+      return (await bookWith(options, long)).perpetuals[0]
+    }
+    const since = { since: new Date(start).toISOString() }
+    const cut = await at(100_001, ether, since)
+    expect(cut).to.include({ liquidations: 1, fee: '3' })
+    expect(cut?.lacksFills).to.include('before block 100001')
+    for (const [firstSearched, sizeRaw, request] of [
+      [undefined, ether, since],
+      [8, ether, since],
+      // The position is that of the fills, so nothing was liquidated before.
+      [100_001, ether, {}],
+    ] as const)
+      expect(await at(firstSearched, sizeRaw, request)).to.not.have.property('lacksFills')
+    expect((await at(9, ether, since))?.lacksFills).to.include('before block 9')
+    expect((await at(100_001, 0n))?.lacksFills).to.include('the fills make 1')
+  })
+
+  it('says where its changes are not the position that the exchange has: it liquidated, or others traded', async () => {
+    const market = { id: '0x1', base: 'ETH', quote: 'USD', baseDecimals: 18, quoteDecimals: 18 }
+    const lacking = async (sizeRaw: bigint, ...changes: readonly (readonly ['LONG' | 'sell' | 'close', string?, string?])[]) => {
+      const PERP_AMM = {
+        listMarkets: async () => ({ markets: [market] }),
+        liquidations: async () => [],
+        position: async () => ({ position: { market, sizeRaw } }),
+      }
+      const parts = changes.map(([side, size, base = 'ETH']) => {
+        const request = { path: side === 'close' ? '/perpAMM/close' : '/perpAMM/open', fields: { base, quote: 'USD', side } }
+        return { ...changed({ fee: '1', realizedProfit: '0', funding: '0', size }), request }
+      })
+      const [book, ...others] = (await bookWith({ venue: { connector: 'perp', impl: { PERP_AMM } } }, ...parts)).perpetuals
+      expect(others).to.deep.equal([])
+      return book?.lacksFills
+    }
+    const half = 5n * 10n ** 17n
+    expect(await lacking(half, ['LONG', '2'], ['close', '1.5'])).to.equal(undefined)
+    expect(await lacking(-half, ['sell', '2'], ['close', '1.5'])).to.equal(undefined)
+    expect(await lacking(0n, ['LONG', '2'], ['sell', '1.5'])).to.include('a position of 0 for 0x1, and the fills make 0.5')
+    // Markets are asked for in any letter case, and each has one book.
+    expect(await lacking(half, ['LONG', '2', 'eth'], ['close', '1.5', 'Eth'])).to.equal(undefined)
+    expect(await lacking(0n, ['LONG', '2', 'eth'], ['sell', '1.5', 'ETH'])).to.include('a position of 0 for 0x1, and the fills make 0.5')
+    // Without all sizes, or where others opened what was closed, nobody knows what they make.
+    expect(await lacking(0n, ['LONG', '2'], ['sell'])).to.equal(undefined)
+    expect(await lacking(0n, ['close', '2'], ['LONG', '1'])).to.equal(undefined)
   })
 })

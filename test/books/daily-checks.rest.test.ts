@@ -105,6 +105,25 @@ describe('the daily check of books', function () {
     expect(counts).to.deep.equal([{ chain: 'ethereum', network: 'local', token: 'ETH', count: 0 }])
   })
 
+  it('says what nothing explains also where the answer of the store to its checkpoint is lost', async () => {
+    await checks.run()
+    await test.rpc('anvil_setBalance', wallet, toBeHex(BigInt(String(await test.rpc('eth_getBalance', wallet, 'latest'))) - 1n))
+    await passDay()
+    const { keep } = checkpoints
+    checkpoints = {
+      ...checkpoints,
+      async keep(...of) {
+        await keep(...of)
+        throw new Error('the connection was closed')
+      },
+    }
+    checks = createChecks()
+    await checks.run()
+    await checks.run()
+    expect(counts).to.deep.equal([{ chain: 'ethereum', network: 'local', token: 'ETH', count: 1 }])
+    expect(warnings.filter(({ kind }) => kind === 'inside-a-call')).to.have.length(1)
+  })
+
   it('counts on the server alone that has checked last', async () => {
     let ofOther: readonly UnexplainedCount[] = []
     const another = createChecks([], undefined, [], (found) => void (ofOther = found))

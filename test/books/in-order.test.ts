@@ -75,6 +75,8 @@ describe('books that are read for several callers', () => {
     costOf: () => undefined,
     tokenOf: () => undefined,
     fundingOf: unknown,
+    liquidationsOf: unknown,
+    blockBefore: async () => undefined,
     positionsOf: unknown,
     marketsBefore: async () => [],
   }

@@ -1,6 +1,10 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { formatRaw, parseDecimal } from '../../core/base/decimal.ts'
+import { createBook } from '../../core/books/book.ts'
 import { createPosition, type CostMethod } from '../../core/books/profit.ts'
+import { orderTradesOf } from '../../core/books/trades.ts'
+import type { Entry } from '../../core/transactions/entry.ts'
 
 interface Fill {
   readonly isSale: boolean
@@ -104,4 +108,84 @@ describe('the profit of trades', () => {
     position.sell(10n, 700n)
     expect(position).to.include({ realizedRaw: 200n, baseRaw: 10n, openRaw: 500n })
   })
+})
+
+describe('the profit of fills of orders', () => {
+  interface SideFill {
+    readonly side: 'BUY' | 'SELL'
+    readonly amount: string
+    readonly price: string
+  }
+
+  /** @param quoteDecimals of a token of the chain; else the exchange has tokens of its own */
+  function profitOf(filled: readonly SideFill[], type: string, quoteDecimals?: number): { average: string; fifo?: string } {
+    const book = createBook()
+    const on = { chain: 'ethereum', network: 'local' }
+    const tokenOf = (_: unknown, symbol: string) => ({ address: symbol, decimals: symbol === 'USDC' ? (quoteDecimals ?? 0) : 18 })
+    for (const [index, { side, ...fill }] of filled.entries()) {
+      const fills = [{ ...fill, tradeId: String(index), fee: '0', feeToken: 'USDC', timestamp: index }]
+      const order = { clientOrderId: String(index), type, market: 'WETH-USDC', about: { side }, fills }
+      const entry = { ...on, connector: 'exchange', address: '0x1', orders: [order] } as unknown as Entry
+      const found = orderTradesOf(entry, quoteDecimals === undefined ? () => undefined : tokenOf)
+      const line = { atMs: index, feeRaw: undefined, lacksFee: false, movements: {}, lacksMovements: false }
+      book.take({ ...on, ...line, fills: found?.trades ?? [] })
+    }
+    book.finish()
+    const [perpetual] = [...book.perpetuals.values()].map(({ realizedProfit: { digits, scale } }) => ({
+      average: formatRaw(digits, scale),
+    }))
+    const [pair] = [...book.pairs.values()].map(({ average, fifo, quoteDecimals: decimals }) => ({
+      average: formatRaw(average.realizedRaw, decimals),
+      fifo: formatRaw(fifo.realizedRaw, decimals),
+    }))
+    return perpetual ?? pair ?? { average: '0' }
+  }
+
+  const kinds = [
+    { type: 'CLOB', quoteDecimals: 6, decimals: 6 },
+    { type: 'CLOB', quoteDecimals: undefined, decimals: 8 },
+    { type: 'PERP_CLOB', quoteDecimals: undefined, decimals: 8 },
+  ] as const
+
+  it('is to the unit of the quote token, however round its prices are', () => {
+    const bought = [
+      { side: 'BUY', amount: '2', price: '25' },
+      { side: 'BUY', amount: '1', price: '26' },
+    ] as const
+    const sold = { side: 'SELL', amount: '1', price: '27' } as const
+    const of = (type: string, decimals?: number) =>
+      [1, 2, 3].map((sales) => profitOf([...bought, ...Array.from({ length: sales }, () => sold)], type, decimals).average)
+    expect(of('CLOB', 6)).to.deep.equal(['1.666666', '3.333333', '5'])
+    for (const type of ['CLOB', 'PERP_CLOB']) expect(of(type)).to.deep.equal(['1.66666666', '3.33333333', '5'])
+  })
+
+  const someFill = fc.record({
+    side: fc.constantFrom('BUY' as const, 'SELL' as const),
+    amount: fc.integer({ min: 1, max: 40 }).map((each) => formatRaw(BigInt(each), 1)),
+    price: fc.integer({ min: 1, max: 900 }).map((each) => formatRaw(BigInt(each), 1)),
+  })
+
+  for (const { type, quoteDecimals, decimals } of kinds)
+    it(`is off by less than two units a fill, of ${quoteDecimals ?? 'unknown'} decimals, in ${type}`, () => {
+      fc.assert(
+        fc.property(fc.array(someFill, { minLength: 1, maxLength: 12 }), (filled) => {
+          const scale = 40
+          const exact = { average: createPosition('average'), fifo: createPosition('fifo') }
+          const rawOf = (text: string, places: number) => parseDecimal(text).digits * 10n ** BigInt(places - parseDecimal(text).scale)
+          for (const { side, amount, price } of filled)
+            for (const position of [exact.average, exact.fifo])
+              (side === 'BUY' ? position.buy : position.sell)(rawOf(amount, 1), rawOf(amount, 1) * rawOf(price, scale - 1))
+          const { average, fifo } = profitOf(filled, type, quoteDecimals)
+          for (const [told, position] of [
+            [average, exact.average] as const,
+            ...(fifo === undefined ? [] : [[fifo, exact.fifo] as const]),
+          ]) {
+            const off = rawOf(told, scale) - position.realizedRaw
+            const most = BigInt(2 * filled.length) * 10n ** BigInt(scale - decimals)
+            expect(off < most && off > -most, `${told} of ${formatRaw(position.realizedRaw, scale)}`).to.equal(true)
+          }
+        }),
+        { numRuns: 100 },
+      )
+    })
 })
