@@ -124,7 +124,12 @@ const firstBucket = (window: Window, nowMs: number): number => Math.floor(nowMs 
 
 function spend({ spent }: Account, window: Window, amounts: Amounts, { nowMs, lagMs }: Moment): ReadonlyMap<number, Bucket> {
   const first = firstBucket(window, nowMs)
-  const kept = new Map([...spent[window]].filter(([index]) => index >= first))
+  const kept = new Map(spent[window])
+  // From the earliest on: few have left the window since the last write.
+  for (const index of kept.keys()) {
+    if (index >= first) break
+    kept.delete(index)
+  }
   const counted = Object.entries(amounts).filter(([measure, amount]) => amount !== 0n && windowsOf(measure).includes(window))
   if (counted.length === 0) return kept
   const index = Math.floor((nowMs + lagMs) / windows[window].bucketMs)

@@ -55,7 +55,11 @@ export function createAdmissions(kind: Store['kind']): Admissions {
     const { known, underWay } = ledger
     if (!known) return undefined
     try {
-      return enter(ledger, check({ ...known, account: reserve(known.account, [...underWay.values()].reduce(sum, {})) }))
+      // The same object where nothing is under way: who is let through by it is not held against it again.
+      return enter(
+        ledger,
+        check(underWay.size === 0 ? known : { ...known, account: reserve(known.account, [...underWay.values()].reduce(sum, {})) }),
+      )
     } catch {
       return undefined
     }

@@ -43,6 +43,8 @@ export function createAllowLists({ limitsOf, maxLeverageOn = () => undefined, no
     if (all.length === 0 && maxLeverage === undefined) return
     const touches = touchesOf()
     if (touches.leverage) requireMost('maxLeverage', maxLeverage, touches.leverage)
+    // Bound by defaults alone. Rent that an account keeps for a token of anybody's is not held against a market, as trades are.
+    if (all.length === 0 && touches.action === 'account') requireListed({}, touches, on)
     for (const limits of all) {
       requireListed(limits.allowed ?? {}, touches, on)
       requireHour(limits.allowed?.hours, nowMs())

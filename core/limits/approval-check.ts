@@ -8,8 +8,9 @@ import type { Budgets, Commitment, Spending } from '../transactions/budgets.ts'
 import type { Kind } from '../transactions/entry.ts'
 import { gasOf, type Origin, type SubmitRequest } from '../transactions/submit-request.ts'
 import type { Transactions } from '../transactions/transactions.ts'
-import { limitRaw, referenceDecimals, type GivenValue, type LimitedToken, type NetworkName } from './limit-checks.ts'
+import { limitRaw, referenceDecimals, type GivenValue, type LimitedToken } from './limit-checks.ts'
 import { requireApproved } from './approvals.ts'
+import type { NetworkName } from '../base/networks.ts'
 
 /** A request that has to wait: nothing was signed. Who handles the request writes it down, and answers PENDING_APPROVAL. */
 export class HeldRequest extends SluiceError {
@@ -158,7 +159,7 @@ export function createApprovalCheck({ limitsOf, tokenOf, valueOf, admit }: Appro
         if (!mayHold(request.caller.id, limitsOf) && request.approval === undefined) return transactions.submit(request, signal)
         // By what the check finds that it gives: of a plugin that is not built in, the request has its words alone.
         const hold: SubmitRequest['hold'] = ({ commitment, prepared }) => {
-          const checked = { ...request, commitment }
+          const checked = { ...request, commitment, ...(commitment.takes && { reduces: false }) }
           if (hasToWait(checked)) throw new HeldRequest({ ...effectOf(checked), ...planOf(request, prepared) })
         }
         const { checkFromCache: _fromMemory, ...atNode } = request

@@ -2,7 +2,8 @@
 import { formatRaw } from '../base/decimal.ts'
 import type { Client, ClientLimits } from '../config/clients.ts'
 import type { Settings } from '../config/settings.ts'
-import { referenceDecimals, type DefaultBasis, type DefaultLimit, type NetworkLimits, type NetworkName } from './limit-checks.ts'
+import { referenceDecimals, type DefaultBasis, type DefaultLimit, type NetworkLimits } from './limit-checks.ts'
+import type { NetworkName } from '../base/networks.ts'
 
 /** What defaults of a network are made of. */
 export interface NetworkTerms {

@@ -2,9 +2,10 @@
 import type { Store } from '../store/store.ts'
 import { withDeadline } from '../base/async.ts'
 import type { ExpiringAllowance } from '../contracts/index.ts'
-import type { NetworkName } from './limit-checks.ts'
 import { allowanceOf, readExpiring } from './refundable.ts'
 import type { SpendingLimits } from './spending-limits.ts'
+import { reasonOf } from '../base/errors.ts'
+import { networkPath, type NetworkName } from '../base/networks.ts'
 
 interface Log {
   info(fields: object, message: string): void
@@ -35,8 +36,6 @@ interface NamedExpiry extends ExpiringAllowance {
   readonly name: string
 }
 
-const pathOf = ({ chain, network }: NetworkName): string => `${chain}/${network}`
-
 export function followExpiries({ store, limits, leftOf, log }: ExpiryOptions): ExpiredAllowances {
   const stopping = new AbortController()
   let looking: Promise<void> | undefined
@@ -54,8 +53,8 @@ export function followExpiries({ store, limits, leftOf, log }: ExpiryOptions): E
         const { chain, network, address: wallet, allowance } = named
         return [{ name, chain, network, wallet, allowance, expires }]
       })
-      const networks = new Set(asked.map(pathOf))
-      await Promise.all([...networks].map((network) => lookAt(asked.filter((each) => pathOf(each) === network))))
+      const networks = new Set(asked.map(networkPath))
+      await Promise.all([...networks].map((network) => lookAt(asked.filter((each) => networkPath(each) === network))))
     } catch (error) {
       log.info({ reason: reasonOf(error) }, 'allowances that may have expired not read; read again in a minute')
     }
@@ -87,5 +86,3 @@ export function followExpiries({ store, limits, leftOf, log }: ExpiryOptions): E
     },
   }
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown')

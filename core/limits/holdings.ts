@@ -4,7 +4,8 @@ import { isObject } from '../base/json.ts'
 import type { Log } from '../contracts/index.ts'
 import { storeTime } from '../store/store-time.ts'
 import type { Store } from '../store/store.ts'
-import type { NetworkName } from './limit-checks.ts'
+import { reasonOf } from '../base/errors.ts'
+import { networkPath, type NetworkName } from '../base/networks.ts'
 
 /** By network and the number of the hour in the store's time: the least that was read in it, in millionths of the reference token. */
 export type Holdings = ReadonlyMap<string, ReadonlyMap<number, bigint>>
@@ -13,7 +14,6 @@ const hourMs = 3_600_000
 const hoursOfDay = 24
 
 export const hourOf = (storeMs: number): number => Math.floor(storeMs / hourMs)
-export const networkKey = ({ chain, network }: NetworkName): string => `${chain}/${network}`
 
 /**
  * The least of an hour counts, so that a price that is pushed for a moment raises nothing. Hours that no rolling day begins in any more are left
@@ -27,9 +27,19 @@ export function withReading(before: Holdings, network: string, hour: number, mic
   return new Map(before).set(network, new Map([...added].filter(([each]) => each >= first)))
 }
 
-/** When the rolling day began that ends in this hour; on networks that were not read yet then, the first time that they were. */
+/**
+ * When the rolling day began that ends in this hour; on networks that were not read yet then, the first time that they were. Where the last reading before
+ * it is of an older day, nobody knows what left since, so the least of it and of all later ones: alone it counts, since a node may be away.
+ */
 export function heldAtStart(holdings: Holdings, hour: number): bigint {
-  return [...holdings.values()].reduce((sum, hours) => sum + (hours.get(firstHour(hours, hour)) ?? 0n), 0n)
+  return [...holdings.values()].reduce((sum, hours) => sum + heldIn(hours, hour), 0n)
+}
+
+function heldIn(hours: ReadonlyMap<number, bigint>, hour: number): bigint {
+  const first = firstHour(hours, hour)
+  const isOld = first < hour - hoursOfDay - 1
+  const counted = [...hours].flatMap(([each, micros]) => (each === first || (isOld && each > first) ? micros : []))
+  return counted.reduce((least, micros) => (micros < least ? micros : least), counted[0] ?? 0n)
 }
 
 /** The last hour before the rolling day, else the oldest. */
@@ -77,6 +87,8 @@ interface HoldingsOptions {
   clients(): readonly string[]
   /** Of all wallets of the client on the network, in millionths of the reference token; undefined where it cannot be told now. */
   valueOf(client: string, place: NetworkName, signal: AbortSignal): Promise<bigint | undefined>
+  /** Whether the server has the network, ready or not: what was held on others counts no more, since it may have gone to one that counts. */
+  isServed(place: NetworkName): boolean
   log: Log
   /** A clock that is never set. */
   steadyMs?: () => number
@@ -89,7 +101,7 @@ const readWithinMs = 20_000
 const ownerPrefix = 'holdings '
 
 export function createHoldings(options: HoldingsOptions): HoldingsReader {
-  const { store, clients, valueOf, log, steadyMs = () => performance.now() } = options
+  const { store, clients, valueOf, isServed, log, steadyMs = () => performance.now() } = options
   const known = new Map<string, Holdings>()
   /** By client, the networks on which it has signed, and when its wallets were read there. */
   const readAt = new Map<string, Map<string, NetworkName & { atMs?: number }>>()
@@ -103,7 +115,7 @@ export function createHoldings(options: HoldingsOptions): HoldingsReader {
   function add(client: string, { chain, network }: NetworkName): boolean {
     const places = readAt.get(client) ?? new Map<string, NetworkName & { atMs?: number }>()
     readAt.set(client, places)
-    const key = networkKey({ chain, network })
+    const key = networkPath({ chain, network })
     if (places.has(key)) return false
     places.set(key, { chain, network })
     return true
@@ -121,10 +133,7 @@ export function createHoldings(options: HoldingsOptions): HoldingsReader {
       hour = hourOf(now)
       const client = owner.slice(ownerPrefix.length)
       known.set(client, readHoldings(body))
-      for (const network of known.get(client)?.keys() ?? []) {
-        const [chain = '', ...rest] = network.split('/')
-        add(client, { chain, network: rest.join('/') })
-      }
+      for (const network of known.get(client)?.keys() ?? []) add(client, placeOf(network))
     }
   }
 
@@ -163,7 +172,7 @@ export function createHoldings(options: HoldingsOptions): HoldingsReader {
         .onConflict((conflict) => conflict.column('owner').doUpdateSet({ owner }))
         .returning(['body', storeTime.as('now')])
         .executeTakeFirstOrThrow()
-      const holdings = withReading(readHoldings(row.body), networkKey(place), hourOf(row.now), micros)
+      const holdings = withReading(readHoldings(row.body), networkPath(place), hourOf(row.now), micros)
       await tx
         .updateTable('budgets')
         .set({ body: writeHoldings(holdings) })
@@ -175,7 +184,10 @@ export function createHoldings(options: HoldingsOptions): HoldingsReader {
   }
 
   return {
-    heldMicros: (client) => heldAtStart(known.get(client) ?? new Map(), hour),
+    heldMicros(client) {
+      const all = known.get(client) ?? new Map()
+      return heldAtStart(new Map([...all].filter(([network]) => isServed(placeOf(network)))), hour)
+    },
     follow(client, place) {
       if (add(client, place)) void read()
     },
@@ -189,4 +201,9 @@ export function createHoldings(options: HoldingsOptions): HoldingsReader {
 }
 
 const ownerOf = (client: string): string => `${ownerPrefix}${client}`
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown')
+
+/** Of its path. */
+function placeOf(path: string): NetworkName {
+  const [chain = '', ...rest] = path.split('/')
+  return { chain, network: rest.join('/') }
+}

@@ -2,21 +2,17 @@
 import { formatRaw, parseDecimal, rescale } from '../base/decimal.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { AmountLimits, ClientLimits } from '../config/clients.ts'
-import type { Spending, SpendingStep } from '../transactions/budgets.ts'
+import type { PlannedSpending, SpendingStep } from '../transactions/budgets.ts'
 import type { Entry } from '../transactions/entry.ts'
 import { strictest } from './server-limits.ts'
 import { freesAt, usedIn, type Account, type Amounts, type Measure, type Window } from './account.ts'
+import type { NetworkName } from '../base/networks.ts'
 
 /** A listed token. */
 export interface LimitedToken {
   readonly address: string
   readonly symbol: string
   readonly decimals: number
-}
-
-export interface NetworkName {
-  readonly chain: string
-  readonly network: string
 }
 
 /** What the market says of what a request gives. */
@@ -49,7 +45,7 @@ const gasShare = { ofTrades: 4n, ofAll: 5n }
 
 export const gasMeasureOf = ({ chain, network }: NetworkName): Measure => `gas:${chain}/${network}`
 export const tokenMeasureOf = ({ chain, network }: NetworkName, address: string): Measure => `token:${chain}/${network}/${address}`
-export const isCancel = ({ kind }: Entry): boolean => kind === 'cancel' || kind === 'fill' || kind === 'order-cancel'
+export const isCancel = ({ kind }: Pick<Entry, 'kind'>): boolean => kind === 'cancel' || kind === 'fill' || kind === 'order-cancel'
 
 /** An amount of a limit in smallest units: what is smaller is cut off. */
 export const limitRaw = (amount: string, decimals: number): bigint => {
@@ -71,19 +67,27 @@ export function tokenLimitsOf(
   on: NetworkName,
   tokenOf: (on: NetworkName, name: string) => LimitedToken | undefined,
 ): TokenLimits {
+  const listed = tokens?.[`${on.chain}/${on.network}`] ?? noTokens
+  const entries = Object.entries(listed).map(([name, limits]) => ({ limits, token: tokenOf(on, name) }))
+  const known = madeTokens.get(listed)
+  if (known?.of.every((token, index) => token === entries[index]?.token)) return known.made
   const found = new Map<string, { token: LimitedToken; limits: AmountLimits }>()
-  for (const [name, limits] of Object.entries(tokens?.[`${on.chain}/${on.network}`] ?? {})) {
-    const token = tokenOf(on, name)
+  for (const { limits, token } of entries) {
     const other = token && found.get(token.address)
     // By its symbol and by its address: the stricter of the two.
     if (token) found.set(token.address, { token, limits: other ? (strictest(other.limits, limits) as AmountLimits) : limits })
   }
+  madeTokens.set(listed, { of: entries.map(({ token }) => token), made: found })
   return found
 }
 
+const noTokens: Readonly<Record<string, AmountLimits>> = {}
+/** As they were made last: the same as long as their names stand for the same tokens. */
+const madeTokens = new WeakMap<object, { readonly of: readonly (LimitedToken | undefined)[]; readonly made: TokenLimits }>()
+
 /** What one request is held against. */
 export interface LimitCheck {
-  readonly spending: Spending
+  readonly spending: PlannedSpending
   readonly limits: NetworkLimits
   readonly tokens: TokenLimits
   /** The symbol of the reference token. */
@@ -141,7 +145,7 @@ export function requireFees({ spending: { steps, coin }, limits: { maxFee, defau
 const defaultWord = (name: string, defaults: NetworkLimits['defaults']): string =>
   [...(defaults?.keys() ?? [])].some((each) => each === name) ? ' (a default)' : ''
 
-const feeOf = ({ maxCostRaw, valueRaw }: SpendingStep): bigint => maxCostRaw - valueRaw
+const feeOf = ({ maxCostRaw, valueRaw }: Pick<SpendingStep, 'maxCostRaw' | 'valueRaw'>): bigint => maxCostRaw - valueRaw
 
 /** A limit of what is counted. */
 interface Limit {
@@ -159,11 +163,54 @@ interface Limit {
   readonly token?: string
 }
 
+/** What a client's limits of a network are made of beside themselves. */
+interface LimitTerms {
+  readonly on: NetworkName
+  readonly coin: PlannedSpending['coin']
+  readonly tokens: TokenLimits
+  readonly reference: string
+  readonly cancels: boolean
+  readonly reduces: boolean
+  readonly closesNearIndex: boolean
+}
+
+/** As they were made last: a bot asks for the same ones again and again, until its file changes. */
+const madeLists = new WeakMap<NetworkLimits, { readonly of: LimitTerms; readonly made: readonly Limit[] }>()
+
 function limitsIn({ spending: { steps, coin, commitment }, limits, tokens, reference }: LimitCheck): readonly Limit[] {
   const [first] = steps
   if (!first) return []
-  const cancels = steps.every(({ entry }) => isCancel(entry))
-  const reduces = steps.every(({ entry }) => isCancel(entry) || entry.reduces === true)
+  const terms: LimitTerms = {
+    on: first.entry,
+    coin,
+    tokens,
+    reference,
+    cancels: steps.every(({ entry }) => isCancel(entry)),
+    reduces: steps.every(({ entry }) => isCancel(entry) || entry.reduces === true),
+    closesNearIndex: commitment?.closesNearIndex === true,
+  }
+  const known = madeLists.get(limits)
+  if (known && isSameTerms(known.of, terms)) return known.made
+  const made = listLimits(limits, terms)
+  madeLists.set(limits, { of: { ...terms, on: { chain: first.entry.chain, network: first.entry.network } }, made })
+  return made
+}
+
+const isSameTerms = (one: LimitTerms, other: LimitTerms): boolean =>
+  one.on.chain === other.on.chain &&
+  one.on.network === other.on.network &&
+  one.coin.symbol === other.coin.symbol &&
+  one.coin.decimals === other.coin.decimals &&
+  one.tokens === other.tokens &&
+  one.reference === other.reference &&
+  one.cancels === other.cancels &&
+  one.reduces === other.reduces &&
+  one.closesNearIndex === other.closesNearIndex
+
+function listLimits(
+  limits: NetworkLimits,
+  { on, coin, tokens, reference, cancels, reduces, closesNearIndex }: LimitTerms,
+): readonly Limit[] {
   const { transactionsPerHour, maxDailyGas, maxDailyLoss, value } = limits
   const found: Limit[] = []
   // What reduces is bounded by its fees, where these are.
@@ -182,7 +229,7 @@ function limitsIn({ spending: { steps, coin, commitment }, limits, tokens, refer
     found.push({
       name: 'maxDailyGas',
       ...(!reduces && { wholeRaw: allRaw }),
-      measure: gasMeasureOf(first.entry),
+      measure: gasMeasureOf(on),
       window: 'day',
       mostRaw,
       decimals: coin.decimals,
@@ -191,12 +238,12 @@ function limitsIn({ spending: { steps, coin, commitment }, limits, tokens, refer
   }
   if (cancels) return found
   const micros = { decimals: referenceDecimals, unit: reference }
-  if (maxDailyLoss !== undefined && !(reduces && commitment?.closesNearIndex))
+  if (maxDailyLoss !== undefined && !(reduces && closesNearIndex))
     found.push({ name: 'maxDailyLoss', measure: 'loss', window: 'day', mostRaw: limitRaw(maxDailyLoss, referenceDecimals), ...micros })
   if (value) found.push(...amountLimits('value', value, { measure: 'value', ...micros }))
   for (const { token, limits: ofToken } of tokens.values()) {
     const { symbol, decimals, address } = token
-    found.push(...amountLimits('tokens', ofToken, { measure: tokenMeasureOf(first.entry, address), decimals, unit: symbol, token: symbol }))
+    found.push(...amountLimits('tokens', ofToken, { measure: tokenMeasureOf(on, address), decimals, unit: symbol, token: symbol }))
   }
   return found
 }
@@ -248,7 +295,7 @@ export function refusalOf(check: LimitCheck, amounts: RequestAmounts): SluiceErr
 
 function excessOf(
   { measure, window, mostRaw }: Limit,
-  spending: Spending,
+  spending: PlannedSpending,
   { before, after, gives, nowMs }: RequestAmounts,
 ): Excess | undefined {
   if (window === undefined) {
@@ -256,18 +303,22 @@ function excessOf(
     return neededRaw > mostRaw ? { leftRaw: mostRaw, neededRaw } : undefined
   }
   const takenRaw = (after.open[measure] ?? 0n) - (before.open[measure] ?? 0n)
-  const neededRaw = measure === 'loss' && takenRaw <= 0n && opensPosition(spending) ? 1n : takenRaw
+  const neededRaw = measure === 'loss' && takenRaw <= 0n && maySinkLater(spending) ? 1n : takenRaw
   // What was spent may be above a limit that was lowered: what takes no more of it goes through.
   if (neededRaw <= 0n) return undefined
   const usedRaw = usedIn(before, window, measure, nowMs)
   if (usedRaw + neededRaw <= mostRaw) return undefined
-  const at = freesAt(after, window, measure, mostRaw, nowMs)
+  const at = freesAt(after, window, measure, takenRaw < neededRaw ? mostRaw - neededRaw : mostRaw, nowMs)
   const leftRaw = mostRaw > usedRaw ? mostRaw - usedRaw : 0n
   return { leftRaw, neededRaw, ...(at !== undefined && { seconds: Math.ceil((at - nowMs) / 1000) }) }
 }
 
-/** What closes it later is not refused for what it loses. So with nothing left of a limit of losses nothing is opened, also at a price that loses nothing. */
-const opensPosition = ({ commitment }: Spending): boolean => commitment?.perpetual?.opens === true
+/**
+ * What closes a position is not refused for what it loses, nor is who takes an order later. So with nothing left of a limit of losses nothing is opened or
+ * placed, also at a price that loses nothing.
+ */
+const maySinkLater = ({ commitment }: PlannedSpending): boolean =>
+  commitment?.perpetual?.opens === true || commitment?.mayLoseLater === true
 
 /** What is left of fees and losses is no amount that can be asked for. */
 const askForAtMost = (name: string, left: string): string | undefined => {

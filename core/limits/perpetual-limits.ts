@@ -6,7 +6,7 @@ import type { ClientLimits } from '../config/clients.ts'
 import type { Store } from '../store/store.ts'
 import type { PerpetualExposure, Spending } from '../transactions/budgets.ts'
 import type { Account, Measure } from './account.ts'
-import { accountOf } from './reservations.ts'
+import { accountOf, ownerOf } from './reservations.ts'
 
 /** In millionths of the exchange's unit of account. */
 const decimals = 6
@@ -115,8 +115,7 @@ export interface PerpetualTurns {
   take<T>(of: { client: string; account: string }, work: (turn: PerpetualTurn) => Promise<T>): Promise<T>
 }
 
-/** @param ownerOf of a client, in the store */
-export function createPerpetualTurns(store: Pick<Store, 'read'>, ownerOf: (client: string) => string): PerpetualTurns {
+export function createPerpetualTurns(store: Pick<Store, 'read'>): PerpetualTurns {
   const last = new Map<string, Promise<unknown>>()
 
   /** By the store: other servers have turns of their own. */

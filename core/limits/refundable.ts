@@ -88,6 +88,12 @@ export const orderName = ({ chain, network, connector }: RailId, orderId: string
 /** Of an exchange's signed actions, by its index in the outcome of its entry. */
 export const signedOrderName = ({ key }: Pick<Entry, 'key'>, index: number): string => `order ${key} ${index}`
 
+const isOrder = (name: string): boolean => name.startsWith('order ')
+
+/** Of an order that has ended, for fills that are read later: what its loss was counted as, of which nothing comes back. @param isUnfilled all of it came back */
+export const keptForFills = (name: string, found: Refundable, isUnfilled: boolean): readonly (readonly [string, Refundable])[] =>
+  isOrder(name) && !isUnfilled && (found.amounts['loss'] ?? 0n) > 0n ? [[name, { ...found, heldRaw: 0n }]] : []
+
 /** What is not counted any more. Rounded down. */
 export function refundOf({ amounts, ofRaw, heldRaw }: Pick<Refundable, 'amounts' | 'ofRaw' | 'heldRaw'>, returnedRaw: bigint): Amounts {
   const raw = returnedRaw < heldRaw ? returnedRaw : heldRaw
@@ -99,6 +105,10 @@ export async function ownersOfRefundable(names: readonly string[], tx: Tx): Prom
   if (names.length === 0) return []
   const rows = await tx.selectFrom('refundable').select('owner').distinct().where('name', 'in', names).execute()
   return rows.map(({ owner }) => owner)
+}
+
+export async function readRefundable(names: readonly string[], tx: Tx): Promise<Map<string, Refundable>> {
+  return readRows(await tx.selectFrom('refundable').selectAll().where('name', 'in', names).execute())
 }
 
 /** They are there no more, whatever becomes of them. */

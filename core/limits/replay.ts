@@ -17,10 +17,10 @@ import {
   tokenLimitsOf,
   tokenMeasureOf,
   type NetworkLimits,
-  type NetworkName,
 } from './limit-checks.ts'
 import { maxLeverageOf } from './perpetual-limits.ts'
 import type { LimitReader } from './spending-limits.ts'
+import type { NetworkName } from '../base/networks.ts'
 
 export interface ReplayReader extends LimitReader {
   coin(on: NetworkName): Spending['coin'] | undefined

@@ -123,6 +123,30 @@ export async function readEnded(keys: readonly string[], tx: Tx, kind: Store['ki
   return rows
 }
 
+interface TakenRow extends ReservationRow {
+  readonly now: number
+  /** How many others have its nonce. */
+  readonly beside: number
+}
+
+/** In the embedded store: what is reserved for an entry, which is there no more. As text: making the query takes longer than the database does. */
+export async function takeReservation(key: string, tx: Tx): Promise<TakenRow | undefined> {
+  const { rows } = await sql<TakenRow>`
+    delete from reservations where entry_key = ${key}
+    returning entry_key, owner, nonce, body, ${storeTime} as now, (
+      select count(*) from reservations as other
+      where other.owner = reservations.owner and other.nonce = reservations.nonce and other.entry_key <> reservations.entry_key
+    ) as beside`.execute(tx)
+  return rows[0]
+}
+
+/** Those of the same nonce. */
+export const besideOf = ({ owner, nonce }: ReservationRow, tx: Tx): Promise<readonly ReservationRow[]> =>
+  tx.selectFrom('reservations').selectAll().where('owner', '=', owner).where('nonce', '=', nonce).execute()
+
+export const returnReservation = async ({ entry_key, owner, nonce, body }: ReservationRow, tx: Tx): Promise<void> =>
+  void (await tx.insertInto('reservations').values({ entry_key, owner, nonce, body }).execute())
+
 /** @param rows of this owner @throws SluiceError SERVICE_UNINITIALIZED */
 export function reservationsIn(owner: string, rows: readonly ReservationRow[]): Reservations {
   return readStored(
@@ -130,18 +154,37 @@ export function reservationsIn(owner: string, rows: readonly ReservationRow[]): 
     () =>
       new Map(
         rows.map(({ entry_key, nonce, body }) => {
-          const stored: unknown = JSON.parse(body)
-          const { amounts, prices, medianPrices = {}, gives = {}, parts } = isObject(stored) ? stored : {}
-          const kept = {
-            prices: readAmounts(prices),
-            medianPrices: readAmounts(medianPrices),
-            gives: readAmounts(gives),
-            ...(isObject(parts) && { parts: readParts(parts) }),
-          }
-          return [entry_key, { nonce, amounts: readAmounts(amounts), ...kept }]
+          const known = lately.get(entry_key)
+          return [entry_key, known?.body === body ? known.reservation : { nonce, ...readReservation(body) }]
         }),
       ),
   )
+}
+
+/** As they were written lately, by the keys of entries: most end a moment later, and what was written is not read then. */
+const lately = new Map<string, { readonly body: string; readonly reservation: Reservation }>()
+const maxLately = 1_000
+
+function keepLately(key: string, body: string, reservation: Reservation): void {
+  lately.delete(key)
+  lately.set(key, { body, reservation })
+  for (const oldest of lately.keys()) {
+    if (lately.size <= maxLately) break
+    lately.delete(oldest)
+  }
+}
+
+/** @throws Error where it is not what `writeReservation` makes */
+function readReservation(body: string): Omit<Reservation, 'nonce'> {
+  const stored: unknown = JSON.parse(body)
+  const { amounts, prices, medianPrices = {}, gives = {}, parts } = isObject(stored) ? stored : {}
+  return {
+    amounts: readAmounts(amounts),
+    prices: readAmounts(prices),
+    medianPrices: readAmounts(medianPrices),
+    gives: readAmounts(gives),
+    ...(isObject(parts) && { parts: readParts(parts) }),
+  }
 }
 
 const readParts = (stored: object): ReadonlyMap<number, Amounts> =>
@@ -164,7 +207,11 @@ interface ChangedAccount {
 }
 
 const rowsOf = ({ owner, held }: ChangedAccount) =>
-  [...held].map(([entry_key, reservation]) => ({ entry_key, owner, nonce: reservation.nonce, body: writeReservation(reservation) }))
+  [...held].map(([entry_key, reservation]) => {
+    const body = writeReservation(reservation)
+    keepLately(entry_key, body, reservation)
+    return { entry_key, owner, nonce: reservation.nonce, body }
+  })
 
 /** The account, and what is held from now on: in PostgreSQL one statement. */
 export async function writeReserved(changed: ChangedAccount, tx: Tx, kind: Store['kind']): Promise<void> {
@@ -184,18 +231,18 @@ export async function writeReserved(changed: ChangedAccount, tx: Tx, kind: Store
   await addRows(tx, rows).execute()
 }
 
-/** In the embedded store: the same where the account is as it was before. @returns the store's time; undefined where it is another */
-export async function writeReservedOver(before: Account, changed: ChangedAccount, tx: Tx): Promise<number | undefined> {
+/** In the embedded store: the same where the account is as it was before. @returns whether it was */
+export async function writeReservedOver(before: Account, changed: ChangedAccount, tx: Tx): Promise<boolean> {
   // As text: making these queries takes longer than the database does.
-  const { rows } = await sql<{ now: number }>`
-    update budgets set body = ${writeAccount(changed.account)} where owner = ${changed.owner} and body = ${writeAccount(before)}
-    returning ${storeTime} as now`.execute(tx)
-  const [row] = rows
-  if (!row) return undefined
+  const { numAffectedRows } = await sql`
+    update budgets set body = ${writeAccount(changed.account)} where owner = ${changed.owner} and body = ${writeAccount(before)}`.execute(
+    tx,
+  )
+  if (numAffectedRows !== 1n) return false
   for (const { entry_key, owner, nonce, body } of rowsOf(changed))
     await sql`insert into reservations (entry_key, owner, nonce, body) values (${entry_key}, ${owner}, ${nonce}, ${body})
       on conflict (entry_key) do update set body = excluded.body`.execute(tx)
-  return row.now
+  return true
 }
 
 const addRows = (db: Pick<Tx, 'insertInto'>, rows: ReturnType<typeof rowsOf>) =>

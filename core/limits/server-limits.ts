@@ -8,6 +8,7 @@ import type { LiveClients } from '../config/live-clients.ts'
 import type { Store } from '../store/store.ts'
 import type { LimitsOf } from './allow-lists.ts'
 import { maxLeverageOf } from './perpetual-limits.ts'
+import { reasonOf } from '../base/errors.ts'
 
 export interface ServerLimits {
   /** All of these hold. */
@@ -97,8 +98,7 @@ export function createServerLimits({
       sayDifferent()
     } catch (error) {
       // Logged once as long as it lasts. What was read last holds.
-      if (!isFailing)
-        log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'limits of other servers not read; tried again')
+      if (!isFailing) log.warn({ reason: reasonOf(error) }, 'limits of other servers not read; tried again')
       isFailing = true
     }
   }

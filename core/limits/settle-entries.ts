@@ -12,6 +12,7 @@ import {
   allowanceName,
   allowanceOf,
   keepRefundable,
+  keptForFills,
   ownersOfRefundable,
   readExpiring,
   refundOf,
@@ -22,13 +23,17 @@ import {
 } from './refundable.ts'
 import {
   accountOf,
+  besideOf,
   lagMs,
   lockAccount,
   openOf,
   readEnded,
   readReservations,
   reservationsIn,
+  returnReservation,
+  takeReservation,
   writeReserved,
+  writeReservedOver,
   type EndedRow,
   type Reservation,
   type Reservations,
@@ -55,8 +60,18 @@ export interface ExpiredAllowance {
 /** Each account that was written. */
 type AccountsByOwner = ReadonlyMap<string, StoredAccount>
 
+/** Of an owner what this server wrote last. */
+type KnownAccount = (owner: string) => Pick<StoredAccount, 'account'> | undefined
+
 /** @throws errors of the database alone: a transaction has to be able to end */
-export async function settleEnded(all: readonly Entry[], reader: SettlementReader, tx: Tx, kind: Store['kind']): Promise<AccountsByOwner> {
+export async function settleEnded(
+  all: readonly Entry[],
+  reader: SettlementReader,
+  tx: Tx,
+  { kind, known }: { readonly kind: Store['kind']; readonly known: KnownAccount },
+): Promise<AccountsByOwner> {
+  const [only, ...more] = all
+  if (kind === 'embedded' && only && more.length === 0 && holdsNothingLater(only, reader)) return settleAlone(only, { reader, known }, tx)
   // As the chain has them.
   const ended = all.toSorted((one, other) => one.nonce - other.nonce)
   const keys = ended.map(({ key }) => key)
@@ -80,7 +95,11 @@ export async function settleEnded(all: readonly Entry[], reader: SettlementReade
       if (!open) continue
       // Whether a permit is used nobody can tell: what was approved before may stand beside it, and what the chain shows is not of that alone.
       if (found.standing && entry.permits !== undefined) refundable.set(name, { ...found, heldRaw: 0n })
-      else open.account = endOf(found, returnedRaw, open)
+      else {
+        open.account = endOf(found, returnedRaw, open)
+        for (const [kept, of] of keptForFills(name, found, returnedRaw !== undefined && returnedRaw >= found.heldRaw))
+          refundable.set(kept, of)
+      }
     }
     for (const [owner, open] of accounts) {
       const before = await earlierSteps(entry, open, ended, tx)
@@ -96,6 +115,46 @@ export async function settleEnded(all: readonly Entry[], reader: SettlementReade
   return accounts
 }
 
+/** Neither an allowance nor an order begins or ends with it. */
+const holdsNothingLater = (entry: Entry, reader: SettlementReader): boolean =>
+  entry.kind !== 'approve' &&
+  entry.kind !== 'order' &&
+  entry.permits === undefined &&
+  (entry.landed?.ok !== true || reader.heldChanges(entry).length === 0)
+
+/** In the embedded store, where nobody else writes meanwhile: two statements, which read no account that this server knows. */
+async function settleAlone(
+  entry: Entry,
+  { reader, known }: { reader: SettlementReader; known: KnownAccount },
+  tx: Tx,
+): Promise<AccountsByOwner> {
+  const row = await takeReservation(entry.key, tx)
+  if (!row) return new Map()
+  const { owner, now: nowMs } = row
+  try {
+    const beside = row.beside === 0 ? [] : await besideOf(row, tx)
+    const reservations = reservationsIn(owner, [row, ...beside])
+    const settledFrom = async (account: Account): Promise<OpenAccount> => {
+      const open = { account, nowMs, reservations }
+      const before = await earlierSteps(entry, open, [entry], tx)
+      settleEntry(entry, { before, changesOf: (step) => (step.key === entry.key ? [] : reader.heldChanges(step)) }, open, reader)
+      return open
+    }
+    const before = known(owner)?.account
+    const settled = before && (await settledFrom(before))
+    if (settled && (await writeReservedOver(before, { owner, account: settled.account, held: new Map() }, tx)))
+      return new Map([[owner, settled]])
+    const stored = await settledFrom((await lockAccount(owner, tx, 'embedded')).account)
+    await writeOpen(owner, stored, tx, 'embedded')
+    return new Map([[owner, stored]])
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error
+    // What cannot be read stays as it is.
+    await returnReservation(row, tx)
+    return new Map()
+  }
+}
+
 /**
  * An exchange of signed actions says that an order has ended: what was not filled is counted no more, nor is what its fill cost less than its price.
  * @param reference the symbol of the reference token
@@ -108,11 +167,12 @@ export async function settleOrder(
 ): Promise<AccountsByOwner> {
   const names = [signedOrderName(entry, index)]
   const accounts = await openAccounts(new Set(await ownersOfRefundable(names, tx)), nothingEnded, tx, kind)
-  for (const found of (await takeRefundable(names, tx)).values()) {
+  for (const [name, found] of await takeRefundable(names, tx)) {
     const open = accounts.get(found.owner)
     if (!open) continue
     open.account = refund(open.account, freedByOrder(found, end, reference), found.counted)
     await writeOpen(found.owner, open, tx, kind)
+    await keepRefundable(new Map(keptForFills(name, found, end.unfilled.numerator >= end.unfilled.denominator)), open.nowMs, tx)
   }
   return accounts
 }

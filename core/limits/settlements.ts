@@ -15,7 +15,7 @@ export interface SettlementReader {
   gains(entry: Entry): Gains | undefined
   /** Whether `gains` has all that it ever gives, or all that it gives and gets. @param gains of the entry, which are read once */
   tells(entry: Entry, gains: () => Gains | undefined): 'what it gives' | 'all' | undefined
-  /** Of the coin, smallest units; undefined where that cannot be told. */
+  /** Of the coin, smallest units, with what new accounts keep; undefined where that cannot be told. */
   gasCost(entry: Entry): bigint | undefined
   /** Of a transaction that is final: of allowances and orders. Where it failed, of its permits alone. */
   heldChanges(entry: Entry): readonly HeldChange[]

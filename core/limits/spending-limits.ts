@@ -4,8 +4,8 @@ import { SluiceError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import type { Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
-import type { Budgets, Commitment, Spending } from '../transactions/budgets.ts'
-import type { Entry } from '../transactions/entry.ts'
+import type { Admission, Budgets, Commitment, PlannedSpending, Spending } from '../transactions/budgets.ts'
+import { payerOf, type Entry } from '../transactions/entry.ts'
 import { createAdmissions } from './admissions.ts'
 import { greatest, negative, reserve, settle, sum, type Account, type Amounts, type Measure } from './account.ts'
 import {
@@ -21,8 +21,8 @@ import {
   type LimitCheck,
   type LimitedToken,
   type NetworkLimits,
-  type NetworkName,
 } from './limit-checks.ts'
+import { settleFills } from './later-fills.ts'
 import { notionalMeasureOf, withOrders } from './perpetual-limits.ts'
 import {
   lagMs,
@@ -40,6 +40,7 @@ import {
 } from './reservations.ts'
 import { settleEnded, settleExpired, settleOrder, type ExpiredAllowance } from './settle-entries.ts'
 import type { SettlementReader } from './settlements.ts'
+import type { NetworkName } from '../base/networks.ts'
 
 /** What the limits ask of the rest of the server, which answers at once. Undefined where that cannot be told. */
 export interface LimitReader extends SettlementReader {
@@ -68,41 +69,64 @@ export interface SpendingLimits extends Budgets {
   endAllowance(ended: ExpiredAllowance, tx: Transaction<Tables>): Promise<void>
 }
 
+/** So long what a request was held against holds for the write that reserves it: prices, and tokens of a list, are read anew after that. */
+const keptMs = 1_000
+
+/** How a request was let through. */
+interface AdmittedCheck {
+  readonly check: AccountCheck
+  readonly atMs: number
+  /** How many of its steps were looked at. */
+  readonly steps: number
+  /** The account that it was held against, with what was under way beside it. */
+  readonly by: StoredAccount | undefined
+}
+
 type LimitsOn = (client: string, on: NetworkName) => NetworkLimits | undefined
 
 /** @param limitsOn of a client on a network; undefined where nothing bounds it */
-export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = 'embedded'): SpendingLimits {
+export function createSpendingLimits(
+  limitsOn: LimitsOn,
+  kind: Store['kind'] = 'embedded',
+  steadyMs = () => performance.now(),
+): SpendingLimits {
   let reader = unknownReader
+  const admitted = new WeakMap<Admission, AdmittedCheck>()
   const admissions = createAdmissions(kind)
 
   /** All steps are on one network. */
-  const limitsFor = (client: string, { steps: [first] }: Spending) => first && limitsOn(client, first.entry)
+  const limitsFor = (client: string, { steps: [first] }: PlannedSpending) => first && limitsOn(client, first.entry)
 
   /** What a request is held against, but for what was spent. Undefined where nothing bounds the client. @throws SluiceError LIMIT_EXCEEDED */
-  function checkOf(client: string, spending: Spending): AccountCheck | undefined {
+  function checkOf(client: string, spending: PlannedSpending): AccountCheck | undefined {
     const limits = limitsFor(client, spending)
-    const [first] = spending.steps
-    if (!limits || !first) return undefined
-    // What the server has to do for its queue is never refused.
-    const isCounted = first.entry.paidBy === client && spending.client !== client
-    const tokens = tokenLimitsOf(limits, first.entry, reader.token)
-    const check = { spending, limits, tokens, reference: reader.reference(first.entry) ?? 'of the reference token' }
-    if (!isCounted) requireFees(check)
-    requireListedTokens(check, reader.token)
-    const gives = sum(spending.commitment?.gives ?? {}, {})
-    const value = limits.value && Object.keys(gives).length > 0 ? reader.value(first.entry, gives) : undefined
-    requirePrices(check, value)
-    // Whoever raises the fees of another client's transaction holds nothing that its end would settle.
-    const ofOther = spending.is === 'raise' && client !== payerOf(first.entry)
-    return { ...check, owner: ownerOf(client), isCounted, ofOther, given: givenBy(check, value, (part) => reader.value(first.entry, part)) }
+    return limits && checkBy(limits, client, spending, reader)
+  }
+
+  /**
+   * What the request was held against as it was admitted, where nothing of that has changed.
+   * @returns also the account that it was held against, so that it need not be again by the same @throws SluiceError LIMIT_EXCEEDED
+   */
+  function checkAgain(client: string, spending: Spending): { check: AccountCheck; by?: StoredAccount | undefined } | undefined {
+    const { check, atMs = 0, steps, by } = (spending.admission && admitted.get(spending.admission)) ?? {}
+    const isSame =
+      check?.owner === ownerOf(client) &&
+      check.limits === limitsFor(client, spending) &&
+      check.spending.commitment === spending.commitment &&
+      haveSameCosts(check.spending, spending) &&
+      steadyMs() - atMs < keptMs
+    if (isSame) return { check: { ...check, spending }, ...(steps === spending.steps.length && { by }) }
+    const anew = checkOf(client, spending)
+    return anew && { check: anew }
   }
 
   /** @throws SluiceError LIMIT_EXCEEDED, SERVICE_UNINITIALIZED */
   async function reserveFor(client: string, spending: Spending, tx: Transaction<Tables>): Promise<void> {
-    const check = checkOf(client, spending)
-    if (!check) return
+    const again = checkAgain(client, spending)
+    if (!again) return
+    const { check, by } = again
     const { owner, isCounted } = check
-    const written = kind === 'embedded' && !hasEarlier(spending) ? await reserveKnown(check, tx) : undefined
+    const written = kind === 'embedded' && !hasEarlier(spending) ? await reserveKnown(check, by, tx) : undefined
     if (written) return admissions.note(owner, written)
     const stored = await lockAccount(owner, tx, kind).catch((error: unknown) => {
       if (isCounted && error instanceof SluiceError) return undefined
@@ -114,15 +138,24 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
     admissions.note(owner, { account, nowMs: stored.nowMs })
   }
 
-  /** By what this server wrote last, so that the account is not read. @returns undefined where the store has another one, or it is refused by this one */
-  async function reserveKnown(check: AccountCheck, tx: Transaction<Tables>): Promise<StoredAccount | undefined> {
+  /**
+   * By what this server wrote last, so that the account is not read.
+   * @param by the account that all of the check was made with before @returns undefined where the store has another one, or it is refused by this one
+   */
+  async function reserveKnown(
+    check: AccountCheck,
+    by: StoredAccount | undefined,
+    tx: Transaction<Tables>,
+  ): Promise<StoredAccount | undefined> {
     const { owner } = check
     const known = admissions.known(owner)
-    const reserved = known && orUndefined(() => reservedBy(check, known, new Map()))
-    if (!known || !reserved) return undefined
-    const nowMs = await writeReservedOver(known.account, { owner, ...reserved }, tx)
-    return nowMs === undefined ? undefined : { account: reserved.account, nowMs }
+    const reserved = known && orUndefined(() => reservedBy(check, known, new Map(), by === known))
+    if (!known || !reserved || !(await writeReservedOver(known.account, { owner, ...reserved }, tx))) return undefined
+    // A moment of before counts more as spent, and never less.
+    return { account: reserved.account, nowMs: known.nowMs }
   }
+
+  const countsFillsOf = (entry: Entry): boolean => limitsOn(payerOf(entry), entry)?.maxDailyLoss !== undefined
 
   return {
     readBy: (by) => void (reader = by),
@@ -137,8 +170,19 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
         const steps = spending.steps.filter(({ replaces }) => replaces === undefined)
         if (steps.length === 0) return undefined
         const ofNew = { ...check, spending: { ...spending, steps } }
-        const amountsIn = (stored: StoredAccount) => openOf(reservedBy(ofNew, stored, new Map()).held)
-        return admissions.admit(owner, amountsIn, () => peekAccount(owner, read))
+        let by: StoredAccount | undefined
+        const amountsIn = (stored: StoredAccount) => {
+          const amounts = openOf(reservedBy(ofNew, stored, new Map()).held)
+          by = stored
+          return amounts
+        }
+        const atMs = steadyMs()
+        const keep = (admission: Admission): Admission => {
+          admitted.set(admission, { check, atMs, steps: steps.length, by })
+          return admission
+        }
+        const admission = admissions.admit(owner, amountsIn, () => peekAccount(owner, read))
+        return admission instanceof Promise ? admission.then(keep) : keep(admission)
       } catch (error) {
         return Promise.reject(error)
       }
@@ -154,8 +198,8 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
       if (kind === 'embedded' || client === undefined || others.length > 0 || !known || hasEarlier(spending)) return undefined
       const owner = ownerOf(client)
       const reserved = orUndefined(() => {
-        const check = checkOf(client, spending)
-        return check && reservedBy(check, known, new Map())
+        const again = checkAgain(client, spending)
+        return again && reservedBy(again.check, known, new Map(), again.by === known)
       })
       if (!reserved) return undefined
       const { account } = reserved
@@ -168,13 +212,21 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
       }
     },
     async settle(ended, tx) {
-      for (const [owner, stored] of await settleEnded(ended, reader, tx, kind)) admissions.note(owner, stored)
+      const known = (owner: string) => admissions.known(owner)
+      for (const [owner, stored] of await settleEnded(ended, reader, tx, { kind, known })) admissions.note(owner, stored)
     },
     async endAllowance(allowance, tx) {
       for (const [owner, stored] of await settleExpired(allowance, tx, kind)) admissions.note(owner, stored)
     },
     async endOrder(order, tx) {
       for (const [owner, stored] of await settleOrder(order, reader.reference(order.entry), tx, kind)) admissions.note(owner, stored)
+    },
+    countsFillsOf,
+    async countFills(fills, tx) {
+      if (!countsFillsOf(fills.entry)) return
+      const owner = ownerOf(payerOf(fills.entry))
+      const stored = await settleFills(fills, owner, tx, kind)
+      if (stored) admissions.note(owner, stored)
     },
   }
 }
@@ -188,17 +240,39 @@ interface AccountCheck extends LimitCheck {
   readonly given: GivenAmounts
 }
 
-/** @param earlier of what it replaces or raises @throws SluiceError LIMIT_EXCEEDED */
-function reservedBy(check: AccountCheck, { account: before, nowMs }: StoredAccount, earlier: Reservations) {
+/** @throws SluiceError LIMIT_EXCEEDED */
+function checkBy(limits: NetworkLimits, client: string, spending: PlannedSpending, reader: LimitReader): AccountCheck | undefined {
+  const [first] = spending.steps
+  if (!first) return undefined
+  // What the server has to do for its queue is never refused.
+  const isCounted = first.entry.paidBy === client && spending.client !== client
+  const tokens = tokenLimitsOf(limits, first.entry, reader.token)
+  const check = { spending, limits, tokens, reference: reader.reference(first.entry) ?? 'of the reference token' }
+  if (!isCounted) requireFees(check)
+  requireListedTokens(check, reader.token)
+  const gives = sum(spending.commitment?.gives ?? {}, {})
+  const value = limits.value && Object.keys(gives).length > 0 ? reader.value(first.entry, gives) : undefined
+  requirePrices(check, value)
+  // Whoever raises the fees of another client's transaction holds nothing that its end would settle.
+  const ofOther = spending.is === 'raise' && client !== payerOf(first.entry)
+  return { ...check, owner: ownerOf(client), isCounted, ofOther, given: givenBy(check, value, (part) => reader.value(first.entry, part)) }
+}
+
+/** @param earlier of what it replaces or raises @param isLetThrough it was held against this account before @throws SluiceError LIMIT_EXCEEDED */
+function reservedBy(check: AccountCheck, { account: before, nowMs }: StoredAccount, earlier: Reservations, isLetThrough = false) {
   const { spending, limits, given, isCounted, ofOther } = check
   const account = withOrders(spending, limits, before)
   const held = ofOther ? new Map<string, Reservation>() : reservationsOf(spending, given, earlier)
   const raised = ofOther ? raisedFees(spending, before.raised) : {}
   const after = reserve(account, sum(raised, sum(openOf(new Map([...earlier, ...held])), negative(openOf(earlier)))))
-  const refusal = refusalOf(check, { before: account, after, gives: given.amounts, nowMs })
+  const refusal = isLetThrough ? undefined : refusalOf(check, { before: account, after, gives: given.amounts, nowMs })
   if (refusal && !isCounted) throw refusal
   return { account: ofOther ? withRaise(settle(after, raised, raised, { nowMs, lagMs }), spending) : after, held }
 }
+
+const haveSameCosts = ({ steps: one }: PlannedSpending, { steps: other }: PlannedSpending): boolean =>
+  one.length === other.length &&
+  one.every(({ maxCostRaw, valueRaw }, index) => maxCostRaw === other[index]?.maxCostRaw && valueRaw === other[index]?.valueRaw)
 
 const hasEarlier = ({ is, steps }: Spending): boolean => is === 'raise' || steps.some(({ replaces }) => replaces !== undefined)
 
@@ -224,10 +298,8 @@ const payersOf = ({ client, is, steps: [first] }: Spending): readonly string[] =
   return is === 'raise' ? [client, owner] : [client]
 }
 
-const payerOf = ({ client, paidBy = client }: Entry): string => paidBy
-
 /** Of another client's transaction: what it adds to the last attempt, and to what the client was charged before for the same entry. */
-const raisedFees = ({ steps }: Spending, charged: Amounts = {}): Amounts =>
+const raisedFees = ({ steps }: PlannedSpending, charged: Amounts = {}): Amounts =>
   steps.reduce<Amounts>((all, { entry, maxCostRaw, valueRaw, lastCostRaw = valueRaw }) => {
     const { [entry.key]: baseRaw = 0n } = greatest([charged, { [entry.key]: lastCostRaw - valueRaw }])
     const addedRaw = maxCostRaw - valueRaw - baseRaw
@@ -237,7 +309,7 @@ const raisedFees = ({ steps }: Spending, charged: Amounts = {}): Amounts =>
 /** Older raises are forgotten: if one is tried again, it is charged again. */
 const maxRaises = 32
 
-function withRaise(account: Account, { steps }: Spending): Account {
+function withRaise(account: Account, { steps }: PlannedSpending): Account {
   const fees = steps.map(({ entry, maxCostRaw, valueRaw }) => ({ [entry.key]: maxCostRaw - valueRaw }))
   return { ...account, raised: Object.fromEntries(Object.entries(greatest([account.raised ?? {}, ...fees])).slice(-maxRaises)) }
 }
@@ -310,7 +382,7 @@ const microsOfValue = (value: GivenValue): bigint => (value.is === 'priced' ? va
 const nothingGiven: GivenAmounts = { amounts: {}, prices: {}, medianPrices: {}, gives: {} }
 
 /** By entry, what it may come to from now on. What the whole plan gives is held by its last step. */
-function reservationsOf({ is, steps }: Spending, given: GivenAmounts, earlier: Reservations): Reservations {
+function reservationsOf({ is, steps }: PlannedSpending, given: GivenAmounts, earlier: Reservations): Reservations {
   const held = new Map<string, Reservation>()
   for (const [index, { entry, maxCostRaw, valueRaw, replaces }] of steps.entries()) {
     const before = earlier.get(entry.key)

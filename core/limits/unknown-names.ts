@@ -1,18 +1,11 @@
 // What conf/clients.yml names and nobody knows: a misspelt name allows nothing, so its client is refused and nobody is told why. Pure.
 import { isSameAddress } from '../base/addresses.ts'
 import type { Client, ClientLimits } from '../config/clients.ts'
-import {
-  amountProblems,
-  isMistypedAddress,
-  networkPath,
-  tokenNamed,
-  unknownWords,
-  type KnownNetwork,
-  type KnownToken,
-} from '../config/known-names.ts'
+import { amountProblems, isMistypedAddress, tokenNamed, unknownWords, type KnownNetwork, type KnownToken } from '../config/known-names.ts'
 import { didYouMean } from '../config/problems.ts'
 import { usualReferences } from '../config/settings-schema.ts'
 import { referenceDecimals } from './limit-checks.ts'
+import { networkPath } from '../base/networks.ts'
 
 export interface KnownNames {
   readonly connectors: readonly string[]

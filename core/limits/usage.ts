@@ -13,10 +13,10 @@ import {
   type DefaultLimit,
   type LimitedToken,
   type NetworkLimits,
-  type NetworkName,
 } from './limit-checks.ts'
 import { maxLeverageOf } from './perpetual-limits.ts'
 import { accountOf, ownerOf } from './reservations.ts'
+import type { NetworkName } from '../base/networks.ts'
 
 export interface LimitUsage {
   /** Its key in `limits` of the client, as errors name it. */

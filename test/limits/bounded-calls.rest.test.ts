@@ -149,21 +149,29 @@ describe('what a plan of this release gives and gets', function () {
 
   const fast = { maxFeePerGas: '200', maxPriorityFeePerGas: '50' }
   const approved = new Set<string>()
-  const approve = async (spender: string, symbols: readonly string[], addresses: readonly string[] = [traders, others]) => {
-    for (const address of addresses)
-      for (const token of symbols) {
-        if (approved.has(`${spender} ${address} ${token}`)) continue
-        approved.add(`${spender} ${address} ${token}`)
-        await done(await post('/evm/approve', { address, spender, token }))
+  /** Who moves the price makes the same calls. */
+  const approve = async (spender: string, symbols: readonly string[]) => {
+    for (const token of symbols) {
+      if (approved.has(`${spender} ${token}`)) continue
+      approved.add(`${spender} ${token}`)
+      const answer = await post('/evm/approve', { address: traders, spender, token })
+      await done(answer)
+      for (const { txHash } of answer.body.transactions ?? [answer.body]) {
+        const { to, input } = Object(await rpc('eth_getTransactionByHash', txHash))
+        await rpc('eth_sendTransaction', { from: others, to, data: input })
       }
+    }
   }
-  /** Little at first, which lets it through, and then much. */
-  const pushes = ['0.01', '20']
+  /** Little, which lets it through, and much. */
+  const pushes = ['0.01', '20'] as const
+  const isLong = process.env.SLUICE_LIMITS_TURNS === 'all'
 
   for (const base of ['WETH', 'ETH'])
     for (const side of ['SELL', 'BUY'])
       it(`keeps to what was reserved on each exchange of pools: ${side} of ${base}`, async () => {
         let tried = 0
+        // For each exchange and side once little and once much, by one base or the other; `npm run test:limits` has both for both.
+        const amounts = isLong ? pushes : [pushes[(base === 'WETH') === (side === 'SELL') ? 0 : 1]]
         for (const connector of await exchangesOfPools()) {
           const trade = { connector, base, quote: 'USDC', side }
           const price = await server.client.get('/amm/price', { ...local, ...trade, amount: '0.1' })
@@ -172,7 +180,7 @@ describe('what a plan of this release gives and gets', function () {
           tried++
           await approve(connector, ['WETH', 'USDC'])
           const results = []
-          for (const amount of pushes)
+          for (const amount of amounts)
             results.push(
               await heldTo(
                 () => post('/amm/trade', { ...trade, address: traders, amount: '0.1' }),
@@ -180,7 +188,7 @@ describe('what a plan of this release gives and gets', function () {
                 amount,
               ),
             )
-          expect(results[0], connector).to.equal('mined')
+          if (amounts[0] === pushes[0]) expect(results[0], connector).to.equal('mined')
         }
         expect(tried).to.be.greaterThan(4)
       })
@@ -196,7 +204,7 @@ describe('what a plan of this release gives and gets', function () {
 
   it('keeps to what was reserved: liquidity in a range, and shares', async () => {
     const uniswap = { connector: 'uniswap', address: traders }
-    await approve('uniswap/positions', ['WETH', 'USDC'], [traders])
+    await approve('uniswap/positions', ['WETH', 'USDC'])
     await approve('uniswap/v2', ['WETH', 'USDC', 'DAI'])
     await approve('uniswap', ['WETH'])
     const range = {
@@ -243,7 +251,7 @@ describe('what a plan of this release gives and gets', function () {
     it(`gets all that it buys or nothing where a pool of v4 loses its liquidity first: ${name}`, async () => {
       const { key, quote, amount } = pool
       const id = keccak256(coder.encode(['address', 'address', 'uint24', 'int24', 'address'], key))
-      await approve('uniswap/v4', [quote], [traders])
+      await approve('uniswap/v4', [quote])
       await makePool(pool)
       const { body: config } = await server.client.get('/connector/config', { connector: 'uniswap' })
       const router = String(config.contractAddresses.local.v4RouterAddress)

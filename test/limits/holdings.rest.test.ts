@@ -27,6 +27,17 @@ describe('what wallets held when the rolling day began', () => {
     expect(heldAtStart(read([10, 500n], [40, 20n, 'c/d']), 41)).to.equal(520n)
   })
 
+  it('is the least of what was read since, where nothing was read a day before', () => {
+    const old = read([10, 1_000_000n])
+    expect(heldAtStart(old, 700)).to.equal(1_000_000n)
+    const again = read([10, 1_000_000n], [700, 10_000n])
+    for (const hour of [700, 710, 723, 724, 730]) expect(heldAtStart(again, hour)).to.equal(10_000n)
+    expect(heldAtStart(read([10, 500n], [700, 90_000n]), 700)).to.equal(500n)
+    expect(heldAtStart(read([10, 500n], [700, 90_000n]), 724)).to.equal(90_000n)
+    // An hour may begin without a reading.
+    expect(heldAtStart(read([10, 500n], [12, 1n]), 35)).to.equal(500n)
+  })
+
   it('keeps no more than a day, and is read again as it was written', () => {
     let holdings = none
     for (let hour = 0; hour < 200; hour += 1) holdings = withReading(holdings, 'a/b', hour, BigInt(hour))
@@ -45,8 +56,8 @@ describe('the reader of holdings', () => {
     beforeEach(async () => {
       store = await stores().open()
     })
-    const open = (valueOf: () => Promise<bigint | undefined>, steadyMs = () => 0) =>
-      createHoldings({ store, clients: () => ['bot', 'other'], valueOf, log, steadyMs })
+    const open = (valueOf: () => Promise<bigint | undefined>, steadyMs = () => 0, isServed = () => true) =>
+      createHoldings({ store, clients: () => ['bot', 'other'], valueOf, isServed, log, steadyMs })
 
     it('reads nothing before the client trades, then at once, and keeps it over a restart and for another server', async () => {
       let reads = 0
@@ -63,6 +74,21 @@ describe('the reader of holdings', () => {
       await second.read()
       expect(second.heldMicros('bot')).to.equal(500n)
       await second.stop()
+    })
+
+    it('does not count what was held on a network that the server has no longer', async () => {
+      let isServed = true
+      const holdings = open(
+        async () => 500n,
+        () => 0,
+        () => isServed,
+      )
+      holdings.follow('bot', place)
+      await holdings.read()
+      expect(holdings.heldMicros('bot')).to.equal(500n)
+      isServed = false
+      expect(holdings.heldMicros('bot')).to.equal(0n)
+      await holdings.stop()
     })
 
     it('reads again after five minutes, and where it could not be told', async () => {

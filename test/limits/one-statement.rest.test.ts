@@ -10,7 +10,7 @@ import type { Spending } from '../../core/transactions/budgets.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
 import type { Journal } from '../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
-import { places } from '../store/stores.ts'
+import { onBothStores, places } from '../store/stores.ts'
 import { giveLease, newEntry, queueOf, wallet } from '../transactions/journal/entries.ts'
 import { rejection } from '../transactions/site.ts'
 
@@ -171,7 +171,7 @@ describe('a reservation in the embedded store', () => {
   const { place } = places('embedded')
   const lease = { queue: queueOf(), fencingToken: 1 }
 
-  it('costs two statements beside its entry, and its end three', async () => {
+  it('costs two statements beside its entry, and two at its end; without limits none', async () => {
     const { store, taken } = counted(await place().open())
     await giveLease(store, lease)
     /** Of a trade, and of its end. */
@@ -184,11 +184,14 @@ describe('a reservation in the embedded store', () => {
       return [begun, taken()]
     }
     const free = await statements(sqlJournal(store))
+    // As on a server where nothing bounds anybody.
+    const idle = { ...createSpendingLimits(() => undefined), isIdle: () => true }
+    expect(await statements(sqlJournal(store, undefined, [idle]))).to.deep.equal(free)
     const limited = sqlJournal(store, undefined, [createSpendingLimits(() => ({ transactionsPerHour: 3 }))])
     // The first one creates the row of its client.
     await statements(limited)
     const [begun, ended] = await statements(limited)
-    expect([begun - free[0], ended - free[1]]).to.deep.equal([2, 3])
+    expect([begun - free[0], ended - free[1]]).to.deep.equal([2, 2])
     const body = await store.read((db) => db.selectFrom('budgets').select('body').executeTakeFirstOrThrow())
     expect(readAccount(body.body).open).to.deep.equal({})
   })
@@ -207,5 +210,80 @@ describe('a reservation in the embedded store', () => {
     expect(await journal.write(ended, lease)).to.equal(true)
     const { body } = await store.read((db) => db.selectFrom('budgets').select('body').executeTakeFirstOrThrow())
     expect(readAccount(body).open).to.deep.equal({})
+  })
+})
+
+describe('the write of a request that was admitted', () => {
+  const lease = { queue: queueOf(), fencingToken: 1 }
+  const admit = (journal: Journal, entry: Entry, spending: Spending) =>
+    journal.admit({ client: entry.client, chain: entry.chain, network: entry.network }, () => spending)
+  /** From then on the server knows the account. */
+  const spendNothing = async (journal: Journal) => {
+    const entry = newEntry()
+    await journal.open([entry], lease, undefined, [], spendingOf(entry))
+    expect(await journal.write([{ ...entry, version: 2, state: 'EXPIRED' }], lease)).to.equal(true)
+  }
+
+  onBothStores((place) => {
+    it('is refused where the limits have changed meanwhile', async () => {
+      const { store } = counted(await place().open())
+      await giveLease(store, lease)
+      let limits: NetworkLimits = { transactionsPerHour: 3 }
+      const journal = sqlJournal(store, undefined, [createSpendingLimits(() => limits, place().kind)])
+      await spendNothing(journal)
+      const entry = newEntry()
+      const admission = await admit(journal, entry, spendingOf(entry))
+      limits = { transactionsPerHour: 0 }
+      const refused = await rejection(
+        journal.open([entry], lease, undefined, [], { ...spendingOf(entry), ...(admission && { admission }) }),
+      )
+      expect(refused).to.include({ name: 'LIMIT_EXCEEDED' })
+    })
+
+    it('is refused where something else was spent meanwhile, that this server did not know of', async () => {
+      const { store } = counted(await place().open())
+      await giveLease(store, lease)
+      const limits: NetworkLimits = { transactionsPerHour: 1 }
+      const [journal, other] = [createSpendingLimits(() => limits, place().kind), createSpendingLimits(() => limits, place().kind)].map(
+        (each) => sqlJournal(store, undefined, [each]),
+      )
+      if (!journal || !other) throw new Error('There are two.')
+      const [entry, first] = [newEntry(), newEntry()]
+      const admission = await admit(journal, entry, spendingOf(entry))
+      await other.open([first], lease, undefined, [], spendingOf(first))
+      const refused = await rejection(
+        journal.open([entry], lease, undefined, [], { ...spendingOf(entry), ...(admission && { admission }) }),
+      )
+      expect(refused).to.include({ name: 'LIMIT_EXCEEDED' })
+    })
+
+    it('is held against the prices of its write, where that comes more than a second later', async () => {
+      const { store } = counted(await place().open())
+      await giveLease(store, lease)
+      let [nowMs, micros] = [0, 900_000n]
+      const limits: NetworkLimits = { value: { perDay: '1' } }
+      const budgets = createSpendingLimits(
+        () => limits,
+        place().kind,
+        () => nowMs,
+      )
+      budgets.readBy({
+        gains: () => undefined,
+        tells: () => undefined,
+        gasCost: () => undefined,
+        heldChanges: () => [],
+        token: () => undefined,
+        value: () => ({ is: 'priced', micros }),
+        reference: () => 'USDC',
+      })
+      const journal = sqlJournal(store, undefined, [budgets])
+      await spendNothing(journal)
+      const entry = newEntry()
+      const spending: Spending = { ...spendingOf(entry), commitment: { gives: { token: 1n } } }
+      const admission = await admit(journal, entry, spending)
+      ;[nowMs, micros] = [1_001, 1_100_000n]
+      const refused = await rejection(journal.open([entry], lease, undefined, [], { ...spending, ...(admission && { admission }) }))
+      expect(refused).to.include({ name: 'LIMIT_EXCEEDED' })
+    })
   })
 })

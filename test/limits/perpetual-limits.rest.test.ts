@@ -34,12 +34,13 @@ describe('limits of what is open at an exchange of signed actions', function () 
       leverage: limited({ maxLeverage: 0.02 }),
       loss: limited({ maxDailyLoss: '20', maxLeverage: 10 }),
       onlyLoss: limited({ maxDailyLoss: '2000000' }),
+      fees: limited({ maxDailyLoss: '3' }),
       out: limited({ maxDailyLoss: '8.3', maxLeverage: 10 }),
       bot: { permissions: ['read', 'trade'], wallets: 'all' },
     }
     server = await startServer({ ...site.server, conf: { ...site.server.conf, 'clients.yml': { clients } } })
     await venuesReady(server.kernel, site)
-    by = await clientsOf(server, ['notional', 'leverage', 'loss', 'onlyLoss', 'bot', 'out'])
+    by = await clientsOf(server, ['notional', 'leverage', 'loss', 'onlyLoss', 'fees', 'bot', 'out'])
     of = { chain: site.chain, network: site.network, connector: 'hyperliquid', address: site.wallets[0] }
     const prices = await server.client.get('/clob/perp/funding/info', {
       chain: of.chain,
@@ -126,6 +127,17 @@ describe('limits of what is open at an exchange of signed actions', function () 
     expect(outcome(allowed), allowed.text).to.equal('200')
     const set = await by['leverage']?.post('/clob/perp/leverage', { ...of, market: 'ETH-USD', leverage: '3' })
     expect(set && outcome(set), set?.text).to.equal('403 LIMIT_EXCEEDED')
+  })
+
+  it('count what the exchange keeps of each withdrawal as a loss', async () => {
+    const outcomes: string[] = []
+    for (const path of ['/clob/perp/withdraw', '/clob/withdraw', '/clob/perp/withdraw', '/clob/withdraw', '/clob/perp/withdraw']) {
+      const answer = await by['fees']!.post(path, { ...of, token: 'USDC', amount: '1.1' })
+      outcomes.push(`${outcome(answer)} ${answer.body.details?.limit ?? ''}`)
+    }
+    const refused = '403 LIMIT_EXCEEDED maxDailyLoss'
+    expect(outcomes).to.deep.equal(['200 ', '200 ', '200 ', refused, refused])
+    expect(outcome(await server.client.post('/clob/perp/withdraw', { ...of, token: 'USDC', amount: '1.1' }))).to.equal('200')
   })
 
   it('bound the leverage by 1 where a daily loss is limited and no leverage', async () => {

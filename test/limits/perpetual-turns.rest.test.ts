@@ -1,7 +1,6 @@
 // Orders of one perpetual account on two servers, whose readings of the exchange may be out of date when the orders are signed.
 import { expect } from 'chai'
 import { createPerpetualTurns, type PerpetualTurn } from '../../core/limits/perpetual-limits.ts'
-import { ownerOf } from '../../core/limits/reservations.ts'
 import { createSpendingLimits } from '../../core/limits/spending-limits.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Spending } from '../../core/transactions/budgets.ts'
@@ -31,7 +30,7 @@ describe('orders of one perpetual account on two servers', () => {
       const limits = createSpendingLimits(() => ({ maxOpenNotional: String(maxOpenNotional) }), store.kind)
       const journal = sqlJournal(store, undefined, [limits])
       const lease = await giveLease(store, { queue: queueOf(address), fencingToken: 1 })
-      const turns = createPerpetualTurns(store, ownerOf)
+      const turns = createPerpetualTurns(store)
       return {
         take: <T>(work: (turn: PerpetualTurn) => Promise<T>) => turns.take({ client: 'bot', account }, work),
         /** @param shown what the exchange showed in this turn */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { ClientLimits } from '../../core/config/clients.ts'
 import { limitsOn } from '../../core/limits/client-limits.ts'
-import type { NetworkName } from '../../core/limits/limit-checks.ts'
+import type { NetworkName } from '../../core/base/networks.ts'
 import { createReplay, type Replay, type ReplayReader } from '../../core/limits/replay.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
 

@@ -59,8 +59,8 @@ describe('plans of a plugin that is not built in, for clients that are held', fu
         await mined(server.client, answer.body.txHash)
       }
     await bot.post('/amm/trade', { ...swap, connector: 'uniswap' })
-    for (let left = 330; left > 0; left -= 10) {
-      nowMs += 10_000
+    for (let left = 360; left > 0; left -= 60) {
+      nowMs += 60_000
       await server.kernel.services.market.read()
     }
   })

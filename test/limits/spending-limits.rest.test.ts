@@ -161,7 +161,7 @@ describe('the limits of a client', () => {
       const raw = await rawOf(server, nonce)
       await site.rpc('anvil_dropAllTransactions')
       await site.rpc('eth_sendRawTransaction', raw)
-      await site.rpc('anvil_mine', '0x40')
+      await site.rpc('anvil_mine', '0x2')
       await ended(server, nonce)
       await refused(submit({ commitment: trade(20n * dollars) }))
       await submit({ commitment: trade(5n * dollars) })
@@ -219,7 +219,7 @@ describe('the limits of a client', () => {
       const { submit, stop, server } = await serverWith(limits, { reader })
       const { nonce } = await submit({ commitment: gives(100n) })
       await refused(submit({ commitment: gives(60n) }))
-      await site.rpc('anvil_mine', '0x40')
+      await site.rpc('anvil_mine', '0x2')
       await ended(server, nonce)
       expect((await refused(submit({ commitment: gives(61n) }))).details).to.include({ left: '60' })
       const to = `0x${randomBytes(20).toString('hex')}`
@@ -227,7 +227,7 @@ describe('the limits of a client', () => {
       await refused(submit({ commitment: gives(1n) }))
       // From now on it fails whatever it is asked.
       await site.rpc('anvil_setCode', to, '0x60006000fd')
-      await site.rpc('anvil_mine', '0x40')
+      await site.rpc('anvil_mine', '0x2')
       await ended(server, failing.nonce, 'REVERTED')
       await submit({ commitment: gives(60n) })
       await stop()
@@ -258,7 +258,7 @@ describe('the limits of a client', () => {
         const { nonce } = await submit()
         await store.write((tx) => sql`update ${sql.table(table)} set body = '{'`.execute(tx))
         if (table === 'budgets') expect(await rejection(submit())).to.have.property('name', 'SERVICE_UNINITIALIZED')
-        await site.rpc('anvil_mine', '0x40')
+        await site.rpc('anvil_mine', '0x2')
         await ended(server, nonce)
         await stop()
       })
@@ -301,7 +301,7 @@ describe('the limits of a client', () => {
       const { submit, stop, server } = await serverWith({ bot: { maxDailyLoss: '60' } }, { reader })
       const { nonce } = await submit({ commitment: trade(50n * dollars) })
       await refused(submit({ commitment: trade(20n * dollars) }))
-      await site.rpc('anvil_mine', '0x40')
+      await site.rpc('anvil_mine', '0x2')
       await ended(server, nonce)
       await submit({ commitment: trade(50n * dollars) })
       await refused(submit({ commitment: trade(20n * dollars) }))
@@ -317,7 +317,7 @@ describe('the limits of a client', () => {
         const { nonce } = await submit({ kind: 'approve', caller: { id }, commitment: gives(raw) })
         const held = { token: 'in', ofRaw: raw, heldRaw: raw }
         changes.set(nonce, [{ name: 'allowance', returnedRaw, ...(raw > 0n && { held }) }])
-        await site.rpc('anvil_mine', '0x40')
+        await site.rpc('anvil_mine', '0x2')
         await ended(server, nonce)
       }
       const left = async (id: string, amount: string) =>
@@ -348,12 +348,12 @@ describe('the limits of a client', () => {
       const step = { to: `0x${randomBytes(20).toString('hex')}`, data: '0x', value: '1' }
       const { nonce } = await submit({ commitment: gives(100n), plan: planOf(step, { ...step, value: '2' }) })
       await refused(submit({ commitment: gives(1n) }))
-      await site.rpc('anvil_mine', '0x40')
+      await site.rpc('anvil_mine', '0x2')
       await ended(server, nonce)
       expect((await refused(submit({ commitment: gives(61n) }))).details).to.include({ left: '0.6' })
       const failing = await submit({ commitment: gives(60n), plan: planOf(step, step) })
       await site.rpc('anvil_setCode', step.to, '0x60006000fd')
-      await site.rpc('anvil_mine', '0x40')
+      await site.rpc('anvil_mine', '0x2')
       await ended(server, failing.nonce, 'REVERTED')
       await submit({ commitment: gives(60n) })
       await stop()
@@ -370,7 +370,7 @@ describe('the limits of a client', () => {
       )
       const settled = async (commitment: Commitment) => {
         const { nonce } = await submit({ commitment })
-        await site.rpc('anvil_mine', '0x40')
+        await site.rpc('anvil_mine', '0x2')
         await ended(server, nonce)
       }
       gains.set('out', 50n)

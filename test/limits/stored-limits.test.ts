@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { tokenLimitsOf } from '../../core/limits/limit-checks.ts'
 import { createPerpetualTurns } from '../../core/limits/perpetual-limits.ts'
-import { ownerOf } from '../../core/limits/reservations.ts'
 import { readUsage } from '../../core/limits/usage.ts'
 import type { Store } from '../../core/store/store.ts'
 
@@ -34,7 +33,7 @@ describe('an account of limits that cannot be read in the store', () => {
     const row = { body: '{"open":{' }
     const source = { own: { transactionsPerHour: 3 }, limitsOn: () => undefined, networks: [], token: () => undefined }
     expect(await outcome(readUsage(damaged([row, { now: 0 }]), 'bot', source))).to.equal('SERVICE_UNINITIALIZED')
-    const turns = createPerpetualTurns(damaged(row), ownerOf)
+    const turns = createPerpetualTurns(damaged(row))
     expect(await outcome(turns.take({ client: 'bot', account: 'a' }, async () => {}))).to.equal('SERVICE_UNINITIALIZED')
   })
 })

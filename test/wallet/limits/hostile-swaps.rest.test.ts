@@ -18,7 +18,7 @@ import { temporaryFolder } from '../temporary-folder.ts'
 
 const passphrase = 'correct horse'
 const names = ['uniswap', 'sushiswap', 'quickswap-v4', 'balancer', 'curve']
-const requests = Number(process.env['SLUICE_HOSTILE_REQUESTS'] ?? 240)
+const requests = Number(process.env['SLUICE_HOSTILE_REQUESTS'] ?? 120)
 const seed = process.env['SLUICE_HOSTILE_SEED'] ?? 'swaps'
 const ether = 10n ** 18n
 const limited = new Wallet(`0x${'c1b2c3d4'.repeat(8)}`)

@@ -135,6 +135,25 @@ describe('what a signature may give away', () => {
     expect((await of(getCreateAssociatedTokenIdempotentInstruction({ ...account, tokenProgram }))).unreadable).to.match(/Token-2022/)
   })
 
+  it('counts a tip on Solana as a fee, and what is wrapped beside it once', async () => {
+    const tipped = address('SysvarC1ock11111111111111111111111111111111')
+    const rules = { ...solanaRules(), tip: { mostRaw: 20_000n, accounts: new Set<string>([tipped]) } }
+    const wrapping = [
+      getCreateAssociatedTokenIdempotentInstruction({
+        payer: owner,
+        owner: solanaWallet,
+        ata: strangeAccount,
+        mint: address(wrappedMint),
+      }),
+      getTransferSolInstruction({ source: owner, destination: strangeAccount, amount: 7_000_000n }),
+      getTransferSolInstruction({ source: owner, destination: tipped, amount: 20_000n }),
+    ]
+    const request = { chain: 'solana', network: 'mainnet', address: solanaWallet } as const
+    const { amounts } = await spendingOf({ ...request, draft: { scheme: 'ed25519', bytes: messageOf(wrapping) } }, rules, strictly)
+    expect(amounts.get('native')).to.equal(2_039_280n + 7_000_000n)
+    expect(amounts.get('gasCost')).to.equal(5_000n + 20_000n)
+  })
+
   it('is nothing for a permit of a contract whose calls are read', async () => {
     const permit = { permit2: stranger, token: listed, spender: router, amountRaw: '5', expires: 1, nonce: 0, chainId: 31337 }
     const request: SignRequest = { chain: 'ethereum', network: 'local', address: wallet, draft: { scheme: 'permit2', permit } }
