@@ -1,6 +1,7 @@
 // How values are stored in few bytes. What is written here is read for years: a form is never changed, only another one added.
 import { createHash } from 'node:crypto'
 import { constants, deflateSync, inflateSync } from 'node:zlib'
+import type { NetworkName } from '../base/networks.ts'
 
 /** No journaled text is longer. A damaged or made-up row must not fill the memory. */
 const maxTextBytes = 64 * 1024 * 1024
@@ -188,7 +189,7 @@ export function hashBytes(hash: string): Buffer {
  * @param on for its number on one network alone
  * @returns a signed number of 32 bits
  */
-export function walletNumber(address: string, on?: { chain: string; network: string }): number {
+export function walletNumber(address: string, on?: NetworkName): number {
   const name = on ? `${on.chain}/${on.network}/${address}` : address
   const known = walletNumbers.get(name)
   if (known !== undefined) return known

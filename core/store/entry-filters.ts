@@ -19,8 +19,8 @@ export function filtersOf(entry: Readonly<Record<string, unknown>>): EntryFilter
     ? (pairOf(about['base'], about['quote']) ?? (others.length === 0 ? pairOf(token0, token1) : undefined))
     : undefined
   const fields = isObject(request) && isObject(request['fields']) ? request['fields'] : {}
-  const [order, ...otherOrders] = Array.isArray(fields['part']) ? fields['part'] : []
-  const market = isObject(order) && otherOrders.length === 0 ? order['market'] : (fields['market'] ?? fields['ticker'])
+  const ofOrders = marketOfOrders(fields)
+  const market = ofOrders === undefined ? (fields['market'] ?? fields['ticker']) : ofOrders
   return {
     client: textOf(client) ?? '',
     kind: textOf(kind) ?? '',
@@ -40,8 +40,17 @@ function pairOf(base: unknown, quote: unknown): string | undefined {
   return one === undefined || other === undefined ? undefined : pairName(one, other)
 }
 
+/** What one transaction does of a batch: those that it places, or cancels where it places none. Null: in several markets; undefined: it is no batch. */
+function marketOfOrders({ create, part, cancel }: Readonly<Record<string, unknown>>): string | null | undefined {
+  const listed = [create, part, cancel].flatMap((list) => (Array.isArray(list) && list.length > 0 ? [list.filter(isObject)] : []))[0]
+  if (!listed) return undefined
+  const placed = listed.filter((each) => each['do'] === 'create')
+  const [first, ...others] = (placed.length > 0 ? placed : listed).map(({ market }) => textOf(market))
+  return first !== undefined && others.every((each) => each?.toLowerCase() === first.toLowerCase()) ? first : null
+}
+
 /** Of a market such as WETH-USDC. */
-function pairInName(name: unknown): string | undefined {
+export function pairInName(name: unknown): string | undefined {
   const [one, other, ...more] = (textOf(name) ?? '').split('-')
   return one && other && more.length === 0 ? pairName(one, other) : undefined
 }
@@ -61,6 +70,8 @@ export interface PairFilter {
   readonly pairAliases?: readonly PairAlias[]
   /** No list has one of its tokens, and one may have had it: what it was called then is found by its trades. */
   readonly hasUnlisted?: boolean
+  /** In the place of a pair: what is of none, as orders in several markets that one transaction placed. */
+  readonly isOfNoPair?: true
 }
 
 /** All names, each once. */
@@ -69,12 +80,14 @@ export const pairNames = ({ pair, pairAliases = [] }: PairFilter): readonly stri
 
 /** Whether an entry, of this pair on this network, is wanted. */
 export const isOfPair = (
-  { pair, pairAliases = [] }: PairFilter,
+  { pair, pairAliases = [], isOfNoPair }: PairFilter,
   row: Readonly<Record<'chain' | 'network', string>> & { readonly pair: string | null },
 ): boolean =>
-  pair === undefined ||
-  row.pair === pair ||
-  pairAliases.some((alias) => alias.pair === row.pair && alias.chain === row.chain && alias.network === row.network)
+  isOfNoPair
+    ? row.pair === null
+    : pair === undefined ||
+      row.pair === pair ||
+      pairAliases.some((alias) => alias.pair === row.pair && alias.chain === row.chain && alias.network === row.network)
 
 /** The same in both directions and in any letter case. */
 export const pairName = (one: string, other: string): string =>

@@ -1,5 +1,6 @@
 // What the store says of something, for those who follow it: read once a second for all of them while somebody does, and when this server changed it.
 import type { StoreLog } from './store.ts'
+import { reasonOf } from '../base/errors.ts'
 
 export interface Followed<S> {
   /** Calls with what is known, and with each change by whichever server, until the returned function is called. */
@@ -35,7 +36,7 @@ export function createFollowed<S>(
       known = now
       for (const changed of followers) changed(now.state)
     } catch (error) {
-      const reason = error instanceof Error ? error.message : 'unknown'
+      const reason = reasonOf(error)
       if (!isFailing) log.warn({ reason }, words)
       isFailing = true
     }

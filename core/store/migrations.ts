@@ -20,7 +20,7 @@ export interface ColumnTypes {
 }
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '015-bodies-in-two'
+export const newestMigration = '018-key-leads'
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
 const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<string, Migration>> => ({
@@ -38,7 +38,10 @@ const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<stri
   '012-lost-answers': lostAnswers(),
   '013-preferences': preferences(types),
   '014-checkpoint-nonces': checkpointNonces(),
-  [newestMigration]: bodiesInTwo,
+  '015-bodies-in-two': bodiesInTwo,
+  '016-alerts': alerts(types),
+  '017-alerts-found': alertsFound(),
+  [newestMigration]: keyLeads(),
 })
 
 /** Those of versions before 0.2.0, whose stores are not read. No new one has such a name. */
@@ -207,6 +210,29 @@ const checkpointNonces = (): Migration =>
 
 /** Bodies that are written from now on are in two parts, which an earlier version cannot read. Those that are there stay as they are. */
 const bodiesInTwo: Migration = { up: async () => {} }
+
+/** What people are told of, the messages to them, and what they do not want to be told of for a while. */
+const alerts = ({ serialKey, sortedText }: ColumnTypes): Migration =>
+  statements(
+    sql`create table alerts (raised_at bigint not null, told_at bigint, resolved_at bigint, rule ${sortedText} not null,
+      subject ${sortedText} not null, severity text not null, server text not null, words text not null, primary key (rule, subject))`,
+    index('alerts_untold', 'alerts (rule) where told_at is null or resolved_at is not null'),
+    sql`create table alert_messages (id ${serialKey}, made_at bigint not null, next_at bigint not null, claimed_until bigint not null,
+      ended_at bigint, tries integer not null, channel ${sortedText} not null, rule ${sortedText} not null, state text not null, server text,
+      reason text, body text not null)`,
+    index('alert_messages_waiting', "alert_messages (channel, id) where state = 'waiting'"),
+    index('alert_messages_of_rule', 'alert_messages (rule, made_at)'),
+    index('alert_messages_ended', 'alert_messages (ended_at) where ended_at is not null'),
+    sql`create table alert_silences (until bigint not null, rule ${sortedText} not null, subject ${sortedText} not null, set_by text not null,
+      reason text, primary key (rule, subject))`,
+  )
+
+/** When each was found last: some count for days, whichever server looks then. */
+const alertsFound = (): Migration =>
+  statements(sql`alter table alerts add column found_at bigint not null default 0`, sql`update alerts set found_at = raised_at`)
+
+/** Where keys are ahead of the clock from now on: what is journaled already stays in the days of its keys. */
+const keyLeads = (): Migration => statements(sql`create table key_leads (key_ms bigint not null primary key, created_ms bigint not null)`)
 
 /** By what transactions are found besides. What is journaled already is read once for it. */
 const entryFilters = (): Migration => ({

@@ -102,7 +102,16 @@ export function createPreferences(store: Store): Preferences {
   }
 }
 
-const keyOf = ({ interface: name, client, formerClient }: PreferenceOwner): string => JSON.stringify([name, client, formerClient])
+/** Of owners that ask again and again. */
+const keys = new WeakMap<PreferenceOwner, string>()
+
+function keyOf(owner: PreferenceOwner): string {
+  const known = keys.get(owner)
+  if (known !== undefined) return known
+  const key = JSON.stringify([owner.interface, owner.client, owner.formerClient])
+  keys.set(owner, key)
+  return key
+}
 
 function requireSize(name: string, value: string): void {
   // PostgreSQL has no text with a zero in it.

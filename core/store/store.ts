@@ -60,6 +60,8 @@ export interface ServerLeases {
 
 /** Notices to a server about leases. */
 export interface LeaseEvents {
+  /** Awaited before this server says again that it lives: what others take for granted then. It is soon done. */
+  beforeRenewal?(): Promise<void>
   /** Another server asks for a lease of ours. */
   requested(queue: string): void
   /** We received a lease. */

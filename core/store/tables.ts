@@ -192,7 +192,8 @@ export interface StopRow {
   lifted_by: string | null
 }
 
-/** What one owner of limits has spent, and what its open transactions hold (`core/limits/account.ts`), or what its wallets held (`holdings.ts`). */
+/** What one owner of limits has spent, and what its open transactions hold (`core/limits/account.ts`), what its wallets held (`holdings.ts`), or since when
+ * tokens of a network have a market (`core/market/market-ages.ts`). */
 interface BudgetRow {
   owner: string
   body: JsonText
@@ -294,9 +295,66 @@ interface PreferenceRow {
   value: string
 }
 
+/** Where keys of entries are ahead of the time of their request (`core/transactions/journal/key-leads.ts`). */
+interface KeyLeadRow {
+  /** The time of the first of these keys. */
+  key_ms: Milliseconds
+  /** Since when entries have them. */
+  created_ms: Milliseconds
+}
+
 /** A client that could trade before there was the permission thin, and keeps it. */
 interface KeptThinRow {
   client: string
+}
+
+/** Something that somebody is told of (`core/alerts/alert-table.ts`), while it lasts. */
+export interface AlertRow {
+  rule: string
+  /** What it is about, within its rule. */
+  subject: string
+  severity: string
+  /** The server that sees it, by its id: that one says when it is over. */
+  server: string
+  /** By the clock of the server's machine, as the others. */
+  raised_at: Milliseconds
+  /** The last time, to a minute or so. */
+  found_at: Milliseconds
+  /** Null: nobody was told of it yet. */
+  told_at: Milliseconds | null
+  /** Null while it lasts. */
+  resolved_at: Milliseconds | null
+  /** A sentence about it. */
+  words: string
+}
+
+/** What is to be told by one channel (`core/alerts/outbox.ts`). Deleted a week after it was delivered or given up. */
+export interface AlertMessageRow {
+  id: Generated<number>
+  channel: string
+  rule: string
+  made_at: Milliseconds
+  state: 'waiting' | 'delivered' | 'failed'
+  tries: number
+  next_at: Milliseconds
+  /** The server that delivers it now, and until when nobody else does. */
+  server: string | null
+  claimed_until: Milliseconds
+  /** When it was delivered or given up. */
+  ended_at: Milliseconds | null
+  reason: string | null
+  body: JsonText
+}
+
+/** What nobody is told of for a while. */
+export interface AlertSilenceRow {
+  /** Empty: all rules. */
+  rule: string
+  /** Empty: all of the rule. */
+  subject: string
+  until: Milliseconds
+  set_by: string
+  reason: string | null
 }
 
 /** Its one row has the store's time (`store-time.ts`). */
@@ -326,6 +384,7 @@ export interface Tables {
   breaches: BreachRow
   stops: StopRow
   kept_thin: KeptThinRow
+  key_leads: KeyLeadRow
   budgets: BudgetRow
   reservations: ReservationRow
   refundable: RefundableRow
@@ -333,6 +392,9 @@ export interface Tables {
   checkpoints: CheckpointRow
   deliveries: DeliveryRow
   preferences: PreferenceRow
+  alerts: AlertRow
+  alert_messages: AlertMessageRow
+  alert_silences: AlertSilenceRow
   probes: ProbeRow
   store_time: StoreTimeRow
 }

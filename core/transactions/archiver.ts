@@ -6,6 +6,7 @@ import { queueName, railOf, signerOf, type Entry } from './entry.ts'
 import type { EndedEntry, EndedPosition, EntryPlace, Journal } from './journal/journal.ts'
 import { highestUsed, type Leases } from './leases.ts'
 import { addressKey } from '../base/addresses.ts'
+import { reasonOf } from '../base/errors.ts'
 
 export const dayMs = 86_400_000
 /** No call, however slow, still works on what ended so long ago. */
@@ -202,8 +203,6 @@ export function createArchiver({
 }
 
 const placeName = ({ signer, nonce, ...rail }: EntryPlace) => `${nonce} ${queueName(rail, addressKey(signer))}`
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown')
 
 /** @throws SluiceError OVERLOADED */
 async function writeFiles(files: ArchiveFiles, entries: readonly Entry[]): Promise<void> {

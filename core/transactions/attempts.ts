@@ -6,6 +6,7 @@ import type { AttemptTimes } from './lifecycle.ts'
 import { maxWriteTries, OwnershipLostError, type Change, type Lease, type RecordedAnswer, type Recorder } from './journal/journal.ts'
 import { effectOf } from './stops.ts'
 import { persistTimedOut, pluginDefect, type ImmediateResult, type Sign, type TransactionTarget } from './submit-request.ts'
+import { reasonOf } from '../base/errors.ts'
 
 /** Longer than any node takes. Requests have a shorter deadline. */
 const sendTimeoutMs = 30_000
@@ -129,7 +130,7 @@ async function findOutcome(
       if (error instanceof OwnershipLostError) hasNewOwner = true
       // An unexpected error does not tell whether it was stored. Giving up here would block the nonce for ever.
       else if (!(error instanceof StoreUnavailable)) {
-        const reason = error instanceof Error ? error.message : 'unknown'
+        const reason = reasonOf(error)
         if (reason !== lastReason) log.warn({ requestId, reason }, 'commit of signed transactions still unconfirmed')
         lastReason = reason
       }
@@ -181,7 +182,7 @@ export function createBroadcast({ target, recorder, onFinal, closing, log, times
     } catch (error) {
       // The queue's new owner sends the bytes again and records the result.
       if (error instanceof OwnershipLostError) return undefined
-      log.warn({ txHash: id, reason: error instanceof Error ? error.message : 'unknown' }, 'broadcast result not persisted')
+      log.warn({ txHash: id, reason: reasonOf(error) }, 'broadcast result not persisted')
       return undefined
     } finally {
       sending.delete(id)
@@ -197,7 +198,8 @@ const sendOn = async (rail: Rail, sent: Sent, signal: AbortSignal): Promise<Broa
 
 function withBroadcastResult(entry: Entry, id: string, result: BroadcastResult, nowMs: number): Entry {
   const { reason, meaning: refused } = result.is === 'accepted' ? {} : result
-  const attempts = entry.attempts.map((each) => (each.id === id ? { ...withSend(each, nowMs), refused } : each))
+  const accepted = result.is === 'accepted' && result.node !== undefined ? { node: result.node } : {}
+  const attempts = entry.attempts.map((each) => (each.id === id ? { ...withSend(each, nowMs), refused, ...accepted } : each))
   if (result.is === 'accepted' && result.landed && !isFinal(entry)) return withImmediateResult({ ...entry, attempts }, id, result.landed)
   if (entry.state !== 'SIGNED' && entry.state !== 'BROADCAST') return { ...entry, attempts }
   // If it is being replaced, `reason` says why. An error of a node does not overwrite that.

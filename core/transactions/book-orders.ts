@@ -8,7 +8,8 @@ import { isFinal, type Entry } from './entry.ts'
 import { readArchivedBody, readBody } from './journal/entry-rows.ts'
 import { addressKey } from '../base/addresses.ts'
 import type { Budgets, OrderEnd } from './budgets.ts'
-import { noteFills, openOrderMarkets, placedBy, readFills, type OrderFill, type OrderMarket } from './order-fills.ts'
+import { countingWriter, type FillsCount, type FillsValue } from './counted-fills.ts'
+import { noteFills, noteOrderIds, openOrderMarkets, placedBy, readFills, type OrderFill, type OrderMarket } from './order-fills.ts'
 
 /**
  * An order in a book, under its client order id. It is journaled in the same write as the entry of its plan's last step. A wallet uses an
@@ -60,6 +61,8 @@ export interface OrderFilter extends OrderVenue {
   orderId?: string
   /** Leaves out orders that are known to have ended. */
   openOnly?: boolean
+  /** Only those whose id at the exchange is not stored. */
+  withoutId?: boolean
   limit: number
   /** Key of the last order on the page before. */
   before?: string
@@ -79,9 +82,17 @@ export interface ClientOrders {
    * Adds fills to orders of a wallet.
    * @param told by the exchange's id of the order
    * @param idOf the exchange's ids of orders without a report, by their client order ids
+   * @param valueOf what new ones of an order lost; undefined where that cannot be told
    * @returns how many orders have new ones
    */
-  noteFills(of: OrderMarket, told: ReadonlyMap<string, readonly OrderFill[]>, idOf: ReadonlyMap<string, string>): Promise<number>
+  noteFills(
+    of: OrderMarket,
+    told: ReadonlyMap<string, readonly OrderFill[]>,
+    idOf: ReadonlyMap<string, string>,
+    valueOf?: FillsValue,
+  ): Promise<number>
+  /** Stores the exchange's ids of orders that have none, by their client order ids: of actions that are final. */
+  noteIds(of: OrderMarket, ids: ReadonlyMap<string, string>): Promise<void>
   /** Where wallets have orders that may be open, and where one that ended since then lacks fills. */
   openMarkets(endedSince?: number): Promise<readonly (OrderMarket & { readonly isLacking?: true })[]>
   /** Entries with the orders that they have placed. What cannot be read of these is left out. */
@@ -112,9 +123,13 @@ const maxIds = 5_000
 /**
  * Orders in the store's tables. The journal's writers insert them.
  * @param onDamage receives the error of a row that cannot be read; the list has the others
- * @param endOrder called in the write that ends an order; undefined while nobody has to be told
+ * @param told called in the write that ends an order, or stores fills; undefined while nobody has to be told
  */
-export function sqlOrders(store: Store, onDamage: (error: unknown) => void, endOrder?: () => Budgets['endOrder']): OrderJournal {
+export function sqlOrders(
+  store: Store,
+  onDamage: (error: unknown) => void,
+  { endOrder, countFills }: { endOrder?: () => Budgets['endOrder']; countFills?: () => FillsCount | undefined } = {},
+): OrderJournal {
   return {
     firstUsed: (venue, ids) => firstUsedId(store, venue, ids),
     async list(filter) {
@@ -128,7 +143,11 @@ export function sqlOrders(store: Store, onDamage: (error: unknown) => void, endO
         }
       })
     },
-    noteFills: (of, told, idOf) => noteFills(store, of, told, idOf),
+    noteFills(of, told, idOf, valueOf) {
+      const count = valueOf && countFills?.()
+      return noteFills(store, of, told, idOf, count && countingWriter(store, valueOf, count))
+    },
+    noteIds: (of, ids) => noteOrderIds(store, of, ids),
     openMarkets: (endedSince) => openOrderMarkets(store, endedSince),
     async withOrders(entries) {
       // Before that no exchange has them.
@@ -195,7 +214,7 @@ export async function firstUsedId(store: Store, venue: OrderVenue, clientOrderId
   return undefined
 }
 
-function selectOrders(store: Store, { type, market, clientOrderId, orderId, openOnly, before, limit, ...venue }: OrderFilter) {
+function selectOrders(store: Store, { type, market, clientOrderId, orderId, openOnly, withoutId, before, limit, ...venue }: OrderFilter) {
   const { chain, network, connector, wallet } = venueColumns(venue)
   return store.read((db) => {
     let query = db
@@ -215,6 +234,7 @@ function selectOrders(store: Store, { type, market, clientOrderId, orderId, open
     if (clientOrderId !== undefined) query = query.where('orders.client_order_id', '=', clientOrderId)
     if (orderId !== undefined) query = query.where('orders.order_id', '=', orderId)
     if (openOnly) query = query.where('orders.standing', '=', 'open')
+    if (withoutId) query = query.where('orders.order_id', 'is', null)
     if (before !== undefined) query = query.where('orders.key', '<', before)
     return query.orderBy('orders.key', 'desc').limit(limit).execute()
   })

@@ -19,10 +19,10 @@ export interface Budgets {
   /**
    * Before nonces are claimed for new entries: refuses what `reserve` would refuse now, so that it leaves no gap of nonces. `reserve` decides all the same.
    * One of the budgets has it at most.
-   * @param spending as it will be, with entries that have no nonces. A function: only clients with limits are asked
+   * @param spending as it will be, with what is known of its entries. A function: only clients with limits are asked
    * @returns undefined where nothing bounds the client. A rejection is a SluiceError that refuses it
    */
-  admit?(of: SpendingClient, spending: () => Spending, read: Store['read']): Admission | Promise<Admission> | undefined
+  admit?(of: SpendingClient, spending: () => PlannedSpending, read: Store['read']): Admission | Promise<Admission> | undefined
   /**
    * Before new entries, of every kind, are written, and so before anything is signed for them; and before the fees of an entry are raised, in a
    * transaction that checks the lease.
@@ -37,6 +37,24 @@ export interface Budgets {
   settle?(ended: readonly Entry[], tx: Transaction<Tables>): Promise<void>
   /** In the write that stores the end of an order of signed actions, before the order is locked. It is undone where the order had ended before. It throws nothing but errors of the database. */
   endOrder?(order: OrderEnd, tx: Transaction<Tables>): Promise<void>
+  /** In the write that stores fills of an order, before the order is locked. It is undone where another server has stored them. It throws nothing but errors of the database. */
+  countFills?(fills: LaterFills, tx: Transaction<Tables>): Promise<void>
+  /** Whether `countFills` counts those of what the entry has placed. Absent: of all. */
+  countsFillsOf?(entry: Entry): boolean
+}
+
+/** What was filled of an order after it was placed. */
+export interface LaterFills {
+  /** What placed it. */
+  readonly entry: Entry
+  /** Its index in the outcome of that. */
+  readonly index: number
+  /** The exchange's id of it. */
+  readonly orderId: string
+  /** The part of its amount. */
+  readonly part: Fraction
+  /** Against the market of when it was filled, in millionths of the reference token. */
+  readonly lostMicros: bigint
 }
 
 /** By the exchange's last word, which never changes. */
@@ -86,7 +104,7 @@ export interface ReservationPart {
 export type ApprovalMark = { readonly is: 'preview' } | { readonly is: 'below' } | { readonly is: 'approved'; readonly id: number }
 
 /** What one request is about to spend. */
-export interface Spending {
+export interface Spending<E extends SpendingEntry = Entry> {
   /** Who asks: the client's id in conf/clients.yml, or `sluice` for what the server does by itself. */
   readonly client: string
   readonly is: 'new' | 'raise'
@@ -97,10 +115,12 @@ export interface Spending {
   /** Whether the client had the permission thin when it asked, so that nothing was held against the market. */
   readonly hadThin?: boolean
   readonly approval?: ApprovalMark
+  /** What `admit` gave for the same request. */
+  readonly admission?: Admission
   /** Of the network, in which fees are. */
   readonly coin: { readonly symbol: string; readonly decimals: number }
   /** One for each step of the plan, in order. Of a raise the only one. */
-  readonly steps: readonly SpendingStep[]
+  readonly steps: readonly SpendingStep<E>[]
 }
 
 /** What a request does by its plan, whatever words it was asked in: what the lists of a client are held against. */
@@ -141,6 +161,10 @@ export interface Commitment {
   readonly perpetual?: PerpetualExposure
   /** It only closes perpetuals, at no price that is further from the exchange's index than `maxPriceImpact` allows: it is not refused for what it loses. */
   readonly closesNearIndex?: true
+  /** By its simulation listed tokens or the coin leave, or none tells: it does not only reduce, whatever its connector calls it. */
+  readonly takes?: true
+  /** It stays where others may take it once the market has moved: an order in a book, or a deposit into a pool. */
+  readonly mayLoseLater?: true
 }
 
 /** What a wallet has open at an exchange of perpetuals, and what is to be added. In millionths of the exchange's unit of account, rounded up. */
@@ -191,9 +215,15 @@ export const microsOf = (amountRaw: bigint, valueX: bigint, rounding: 'up' | 'do
   return (rounding === 'up' ? product + (1n << fractionBits) - 1n : product) >> fractionBits
 }
 
-export interface SpendingStep {
+/** What is asked of an entry that spends. */
+export type SpendingEntry = Pick<Entry, 'key' | 'chain' | 'network' | 'kind' | 'client' | 'paidBy' | 'reduces' | 'signer'>
+
+/** Of a request that has no nonces yet. */
+export type PlannedSpending = Spending<SpendingEntry>
+
+export interface SpendingStep<E extends SpendingEntry = Entry> {
   /** New: unsigned, with the plan's step and memo, and the wallet as `address`. Of a raise: as it stands in the journal. */
-  readonly entry: Entry
+  readonly entry: E
   /** The most native coin that it can cost, with its value and the highest fees. */
   readonly maxCostRaw: bigint
   /** The native coin that it sends. */

@@ -6,10 +6,19 @@ import type { Log } from '../contracts/index.ts'
 import type { Store } from '../store/store.ts'
 import type { DeliveryRow } from '../store/tables.ts'
 import { createDeliveryChanges, reasonOf, type DeliveryChange } from './delivery-changes.ts'
-import { createDeliveryTable, keyPrefix, type LostAnswers, type LostDelivery, type UnkeyedRequest } from './delivery-table.ts'
+import {
+  createDeliveryTable,
+  keyPrefix,
+  type DeliveryTable,
+  type LostAnswers,
+  type LostDelivery,
+  type UnkeyedRequest,
+} from './delivery-table.ts'
 import { fingerprintOf } from './idempotency.ts'
 import type { Journal } from './journal/journal.ts'
 import { createLostAnswers } from './lost-answers.ts'
+import { createPreparedRows } from './prepared-rows.ts'
+import type { UnkeyedRequests } from './unkeyed-requests.ts'
 
 export interface Deliveries {
   /**
@@ -33,6 +42,7 @@ interface DeliveriesOptions {
   serverId: string
   journal: Pick<Journal, 'list'>
   log: Log
+  requests: UnkeyedRequests
   onChange?: (change: DeliveryChange) => void
   /** This machine's clock. Where it jumps ahead, a request may join one whose connection still stands: never the reverse within one server. */
   nowMs?: () => number
@@ -52,10 +62,17 @@ const sweepEveryMs = 60_000
 /** Rows under whose key nothing was journaled. The key itself is known for a day. */
 const keptMs = 26 * 3_600_000
 
-export function createDeliveries({ store, serverId, journal, log, onChange = () => {}, nowMs = Date.now }: DeliveriesOptions): Deliveries {
+export function createDeliveries({
+  store,
+  serverId,
+  journal,
+  log,
+  requests,
+  onChange = () => {},
+  nowMs = Date.now,
+}: DeliveriesOptions): Deliveries {
   const table = createDeliveryTable(store, serverId, nowMs)
-  /** Connections of this process that are gone, by id and number: the store may not know it yet. */
-  const gone = new Set<string>()
+  const { gone } = requests
   const closing = new AbortController()
   /** Of rows that were asked for before it, those that are still there stay: they are not looked at each minute. */
   let sweptMs = 0
@@ -69,9 +86,10 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
     log.warn({ interface: name, client, idempotencyKey: id }, words[change])
   }
 
-  const { change, lose, loseLater, fail, forget, settle, refuse } = createDeliveryChanges({
+  const { change, leave, lose, loseLater, fail, forget, settle, refuse } = createDeliveryChanges({
     table,
     gone,
+    storing: requests.storing,
     signal: closing.signal,
     nowMs,
     say,
@@ -81,7 +99,7 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
     table,
     journal,
     serverId,
-    gone,
+    requests,
     startedAt: nowMs(),
     change,
     fail,
@@ -91,50 +109,7 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
     say,
   })
 
-  /** undefined where an equal request has taken its place. */
-  async function prepareFor<P extends object>(
-    row: DeliveryRow,
-    prepare: () => Promise<P>,
-    { isOneForEver }: UnkeyedRequest,
-  ): Promise<P | undefined> {
-    let prepared: P
-    try {
-      prepared = await prepare()
-    } catch (error) {
-      // One that is one for ever may be decided on by an earlier request meanwhile.
-      await settle(row, row.losses > 0 || row.joins > 0)
-      throw error
-    }
-    const text = JSON.stringify(prepared)
-    const decided = await (isOneForEver === true ? table.decide(row, text) : decideAlone(row, text)).catch((error: unknown) => {
-      void forget(row)
-      throw error
-    })
-    if (decided === undefined) return undefined
-    row.prepared = decided
-    return decided === text ? prepared : (JSON.parse(decided) as P)
-  }
-
-  const decideAlone = async (row: DeliveryRow, text: string) => ((await table.change(row, { prepared: text })) ? text : undefined)
-
-  async function preparedRow<P extends object>(
-    request: UnkeyedRequest,
-    fingerprint: string,
-    prepare: () => Promise<P>,
-  ): Promise<{ readonly row: DeliveryRow; readonly prepared: P | undefined }> {
-    const row = await rowOf(request, fingerprint)
-    if (row.prepared !== '') return { row, prepared: JSON.parse(row.prepared) as P }
-    const prepared = await prepareFor(row, prepare, request)
-    if (prepared === undefined || row.joins > 0 || request.isOneForEver === true) return { row, prepared }
-    // A busy process reads the end of the first connection long after the second request: nothing is signed for that one yet.
-    const lost = await findLostBeside(row, request, fingerprint)
-    if (!lost) return { row, prepared }
-    await change(row, 'nothing')
-    return {
-      row: lost,
-      prepared: lost.prepared === '' ? await prepareFor(lost, async () => prepared, request) : (JSON.parse(lost.prepared) as P),
-    }
-  }
+  const { preparedRow, rowBeside, stillWanted } = createPreparedRows({ table, rowOf, findLostBeside, leave, settle, forget })
 
   /** What a request leaves that was refused. */
   async function end(row: DeliveryRow, { isOneForEver, isNewAfterFailure }: UnkeyedRequest, error: unknown): Promise<void> {
@@ -158,39 +133,41 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
 
   return {
     async once<P extends object, T>(request: UnkeyedRequest, prepare: () => Promise<P>, act: (key: string, prepared: P) => Promise<T>) {
-      let isGone = false
-      void request.delivered.then((isDelivered) => void (isGone = !isDelivered))
       const fingerprint = fingerprintOf(request.fields)
-      const { row, prepared } = await preparedRow(request, fingerprint, prepare)
-      // An equal request may have taken its place meanwhile; or nobody is there, and nothing is done for nobody.
-      if (isGone || prepared === undefined) {
-        await forget(row)
-        throw new SluiceError('TIMEOUT', 'The caller was gone before anything was signed for it, so nothing was.')
-      }
+      const followed = requests.follow(request, fingerprint, (row, known) => table.lossBeside(request, row, known))
       let outcome: 'under way' | 'known' | 'unknown' | 'nothing' = 'under way'
-      void request.delivered.then(async (isDelivered) => {
-        if (outcome === 'nothing') return
-        // What was answered meanwhile is not what became of it.
-        if (!isDelivered || outcome !== 'known') return lose(row)
-        await settle(row, row.losses > 0 || request.isOneForEver === true)
-        await request.broken
-        await loseLater(row)
-      })
       try {
-        const answer = await act(row.id, prepared)
-        outcome = 'known'
-        return answer
-      } catch (error) {
-        outcome = !(error instanceof SluiceError) || leavesOpen.has(error.name) ? 'unknown' : 'nothing'
-        // Before the refusal is answered: an equal request after it is a new one.
-        if (outcome === 'nothing') await end(row, request, error)
-        throw error
+        let has = await stillWanted(await preparedRow(request, fingerprint, prepare, followed), followed)
+        void request.delivered.then(async (isDelivered) => {
+          if (outcome === 'nothing') return
+          // What was answered meanwhile is not what became of it.
+          if (!isDelivered || outcome !== 'known') return lose(has.row)
+          await settle(has.row, has.row.losses > 0 || request.isOneForEver === true)
+          await request.broken
+          await loseLater(has.row)
+        })
+        for (;;)
+          try {
+            const answer = await followed.during(() => act(has.row.id, has.prepared))
+            outcome = 'known'
+            return answer
+          } catch (error) {
+            if (followed.gaveWay()) {
+              const beside = await rowBeside(has, request, fingerprint, followed)
+              if (beside) has = await stillWanted(beside, followed)
+              continue
+            }
+            outcome = !(error instanceof SluiceError) || leavesOpen.has(error.name) ? 'unknown' : 'nothing'
+            if (outcome === 'nothing') followed.signedNothing()
+            // Before the refusal is answered: an equal request after it is a new one.
+            if (outcome === 'nothing') await end(has.row, request, error)
+            throw error
+          }
+      } finally {
+        followed.end()
       }
     },
-    lostOf: async (keys) => {
-      const own = keys.filter((key) => key.startsWith(keyPrefix))
-      return new Map(own.length === 0 ? [] : await table.lost(own))
-    },
+    lostOf: (keys) => lostOf(keys, table),
     recent: table.recent,
     sweep,
     stop() {
@@ -198,6 +175,11 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
       closing.abort()
     },
   }
+}
+
+async function lostOf(keys: readonly string[], table: DeliveryTable): Promise<ReadonlyMap<string, LostAnswers>> {
+  const own = keys.filter((key) => key.startsWith(keyPrefix))
+  return new Map(own.length === 0 ? [] : await table.lost(own))
 }
 
 /** Its transaction can never succeed. Other refusals come before there is one. */

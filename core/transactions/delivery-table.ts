@@ -1,6 +1,7 @@
 // The table `deliveries`: which answers reached their callers (`deliveries.ts`).
 import { createHash, randomUUID } from 'node:crypto'
 import { sql, type RawBuilder } from 'kysely'
+import type { LossQuery } from './journal/journal.ts'
 import { unexpired } from '../store/store-time.ts'
 import type { Store } from '../store/store.ts'
 import type { DeliveryRow } from '../store/tables.ts'
@@ -14,6 +15,7 @@ export interface UnkeyedRequest {
   readonly formerClient?: string
   /** What makes two requests equal. */
   readonly fields: object
+  readonly requestId: string
   /** false as soon as the connection is gone before the answer was written out. */
   readonly delivered: Promise<boolean>
   /** Resolves where it shows later that an answer that was written did not arrive. Else it never does. */
@@ -83,6 +85,19 @@ function readings(store: Store, serverId: string, nowMs: () => number) {
           ? sql`id in (${ids[0]}, ${ids[1]})`
           : sql`client in (${client}, ${formerClient}) and fingerprint = ${fingerprint} and interface = ${name} and ${isUnanswered}`,
       )
+    },
+    /** SQL: answers of equal requests that were lost, but for those that are known, by `holderOf`. */
+    lossBeside(
+      { interface: name, client, formerClient = client }: UnkeyedRequest,
+      { id, fingerprint }: DeliveryRow,
+      known: readonly string[],
+    ): LossQuery {
+      const isNew = known.length === 0 ? sql`` : sql`and id || ' ' || joins not in (${sql.join(known)})`
+      return {
+        equal: sql`select id, joins, state, server from deliveries
+          where client in (${client}, ${formerClient}) and fingerprint = ${fingerprint} and interface = ${name} and ${isUnanswered} and id <> ${id}`,
+        isLost: sql`(state = 'lost' or (server <> ${serverId} and not ${store.isServerAlive(sql`server`)})) ${isNew}`,
+      }
     },
     /** Of requests that are one for ever, by their fingerprints, those whose transaction has failed for good. */
     async failedOf(
@@ -169,7 +184,7 @@ function changes(store: Store, serverId: string, nowMs: () => number) {
       ...columnsOf(row),
       server: serverId,
       state: 'open',
-      asked_at: nowMs(),
+      asked_at: nextMs(nowMs()),
       lost_at: 0,
       joins: row.joins + 1,
       losses: wasLost && row.state === 'open' ? row.losses + 1 : row.losses,
@@ -295,6 +310,15 @@ const columnsOf = ({ alive: _alive, alive_until: _until, ...row }: DeliveryRow &
 
 /** That of one that has failed has arrived: nobody is told of the failure else. */
 const shownState = (state: DeliveryRow['state']) => (state === 'failed' ? 'delivered' : state)
+
+/** Of two requests that would take one place each has a time of its own: what is stored late of the first, which did not get it, is not stored of the second. */
+function nextMs(nowMs: number): number {
+  lastMs = nowMs > lastMs || nowMs < lastMs - maxAheadMs ? nowMs : lastMs + 1
+  return lastMs
+}
+let lastMs = 0
+/** More is a clock that was set back. */
+const maxAheadMs = 1_000
 
 /** What such keys begin with. */
 export const keyPrefix = 'once-'

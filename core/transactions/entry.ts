@@ -152,6 +152,8 @@ export interface Attempt {
   readonly sentAt?: number
   /** The number of broadcasts. */
   readonly sends: number
+  /** The node that was the first to accept it when it was sent last; absent where none did, or where that is not known. */
+  readonly node?: string
   /** Those since it was lost; absent if it never was. */
   readonly sendsSinceLost?: number
   /** Why all nodes refused it the last time; absent if one accepted it, or if that is unknown. */
@@ -169,6 +171,9 @@ interface BlockOfAttempt {
   /** Absent where the receipt does not say all of it, as that of an exchange's own rail. */
   readonly cost?: Cost
 }
+
+/** The client whose limits and whose book have its fees. */
+export const payerOf = ({ client, paidBy = client }: Pick<Entry, 'client' | 'paidBy'>): string => paidBy
 
 /** Final without any effect on the chain. */
 const withoutEffect: ReadonlySet<TransactionState> = new Set(['REPLACED', 'CANCELLED', 'DROPPED', 'OVERTAKEN', 'EXPIRED'])

@@ -10,6 +10,7 @@ import type { Entry } from './entry.ts'
 import type { Journal } from './journal/journal.ts'
 import { effectOf, leastEffect, type Stops } from './stops.ts'
 import type { MayClaim } from './submit-request.ts'
+import type { UnkeyedRequests } from './unkeyed-requests.ts'
 
 /** What a write of the journal is about to do. */
 export interface GuardedWrite extends Pick<Spending, 'is' | 'client' | 'touches' | 'hadThin'> {
@@ -18,13 +19,19 @@ export interface GuardedWrite extends Pick<Spending, 'is' | 'client' | 'touches'
 }
 
 /** What guards ask of an entry. */
-export type GuardedEntry = Pick<Entry, 'chain' | 'network' | 'client' | 'address' | 'signer' | 'kind' | 'reduces'>
+export type GuardedEntry = Pick<
+  Entry,
+  'chain' | 'network' | 'client' | 'address' | 'signer' | 'kind' | 'reduces' | 'requestId' | 'idempotencyKey'
+>
 
 /** Decides by what is in memory or in files. @throws SluiceError to refuse: then nothing is written, and nothing is signed */
 export type Guard = (write: GuardedWrite) => void
 
-/** The journal, which asks each guard in their order before it writes. */
-export function withGuards(journal: Journal, guards: readonly Guard[]): Journal {
+/**
+ * The journal, which asks each guard in their order before it writes.
+ * @param requests of clients that send no key: what is signed for one that is gone, or has lost another answer meanwhile, is not signed
+ */
+export function withGuards(journal: Journal, guards: readonly Guard[], requests?: Pick<UnkeyedRequests, 'beforeWrite'>): Journal {
   function ask([first, ...others]: readonly Entry[], of: Omit<GuardedWrite, 'entries'>): void {
     if (first) for (const guard of guards) guard({ ...of, entries: [first, ...others] })
   }
@@ -38,7 +45,8 @@ export function withGuards(journal: Journal, guards: readonly Guard[]): Journal 
         ...(touches && { touches }),
         ...(hadThin && { hadThin }),
       })
-      await journal.open(entries, lease, claim, orders, spending)
+      const [first] = entries
+      await journal.open(entries, lease, claim, orders, spending, first && requests?.beforeWrite(first))
     },
     async reserve(spending, lease) {
       ask(
@@ -61,22 +69,33 @@ interface ClaimCheckParts {
   readonly rights: Guard
   readonly clients: Pick<LiveClients, 'onChange'>
   readonly stops: Pick<Stops, 'known' | 'list'>
+  readonly requests: Pick<UnkeyedRequests, 'giveWay'>
 }
 
 /**
  * Refuses what has been stopped, and what its client has lost the right to, before a nonce is claimed: so that it leaves no gap of nonces, which a transaction of the
  * server would have to fill. The journal's write decides all the same.
  */
-export function createClaimCheck({ rights, clients, stops }: ClaimCheckParts): MayClaim {
+export function createClaimCheck({ rights, clients, stops, requests }: ClaimCheckParts): MayClaim {
   // Until then everybody has the rights with which their requests began.
   let areOthers = false
   clients.onChange(() => (areOthers = true))
 
   return (request) => {
+    const { caller, address, signer, kind, reduces, touches, network, requestId, keyed } = request
+    if (keyed) requests.giveWay({ requestId, idempotencyKey: keyed.claim.key })
     if (!areOthers && stops.known().length === 0) return undefined
-    const { caller, address, signer, kind, reduces, touches, network } = request
     const { id: client, permissions } = caller
-    const entry = { chain: network.chain, network: network.network, client, address, signer, kind, ...(reduces === true && { reduces }) }
+    const entry = {
+      chain: network.chain,
+      network: network.network,
+      client,
+      address,
+      signer,
+      kind,
+      requestId,
+      ...(reduces === true && { reduces }),
+    }
     if (areOthers)
       rights({
         is: 'new',

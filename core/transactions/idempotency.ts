@@ -8,6 +8,7 @@ import { countEveryMs, createStoreTime, storeTime } from '../store/store-time.ts
 import { StoreUnavailable, type Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
 import type { KeyClaim } from './journal/journal.ts'
+import { reasonOf } from '../base/errors.ts'
 
 /** By the store's time, and only of keys under which nothing was journaled. A day is promised. */
 const retentionMs = 25 * 3_600_000
@@ -140,7 +141,7 @@ export function createIdempotency({
       await age()
       isAgeingFailing = false
     } catch (error) {
-      const reason = error instanceof Error ? error.message : 'unknown'
+      const reason = reasonOf(error)
       // Logged once as long as it lasts.
       if (!isAgeingFailing && !closing.signal.aborted) log.warn({ reason }, 'old Idempotency-Keys not deleted')
       isAgeingFailing = true

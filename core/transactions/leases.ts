@@ -1,12 +1,13 @@
 // Who owns a queue of nonces: the leases of this server, and the queues that it rebuilt from the journal under them.
 import { abortable, pause, withTimeout } from '../base/async.ts'
 import { type Log, SluiceError, type Rail } from '../contracts/index.ts'
-import type { OwnedLease, ServerLeases, Store } from '../store/store.ts'
+import type { LeaseEvents, OwnedLease, ServerLeases, Store } from '../store/store.ts'
 import { isFinal, queueName, railName, type Entry } from './entry.ts'
 import { OwnershipLostError, type Lease, type EntryFilter, type Recorder } from './journal/journal.ts'
 import { createNonceQueue, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
 import { createOutstandingPermits, type OutstandingPermits } from './permits.ts'
 import { keysFollow, timedOutBeforeSigning, type TransactionTarget } from './submit-request.ts'
+import { reasonOf } from '../base/errors.ts'
 
 /** A lease is kept at least this long even if others wait, so that two busy servers do not only pass it back and forth. */
 const minTenureMs = 50
@@ -43,10 +44,11 @@ interface SqlLeasesOptions {
   serverName: string
   log: Log
   onChange?: (change: LeaseChange) => void
+  beforeRenewal?: NonNullable<LeaseEvents['beforeRenewal']>
 }
 
 /** Leases in the store's tables. */
-export function sqlLeases({ store, serverId, serverName, log, onChange = () => {} }: SqlLeasesOptions): Leases {
+export function sqlLeases({ store, serverId, serverName, log, onChange = () => {}, beforeRenewal }: SqlLeasesOptions): Leases {
   const holders = new Map<string, LeaseHolder>()
   const session = store.openLeases(
     { serverId, serverName, log },
@@ -55,6 +57,7 @@ export function sqlLeases({ store, serverId, serverName, log, onChange = () => {
       granted: (queue) => holderOf(queue).granted(true),
       freed,
       owned,
+      ...(beforeRenewal && { beforeRenewal }),
     },
   )
   let isStopped = false
@@ -192,7 +195,7 @@ function createLeaseHolder({ queue, session, log, onChange }: HolderParts): Leas
         if (await session.handOver(queue)) onChange('given')
       })
     } catch (error) {
-      const reason = error instanceof Error ? error.message : 'unknown'
+      const reason = reasonOf(error)
       log.warn({ lane: queue, reason }, 'lease not handed over; tried again')
     } finally {
       isLeaving = false
@@ -367,23 +370,51 @@ async function rebuildQueue(
 ): Promise<void> {
   const on = { connector, address: queue.address }
   const open = await recorder.unfinished({ chain, network, ...on })
+  // Where nonces are consecutive, everything below a used one is used. Where they only increase, none is used again.
+  const { sequences } = impl.rail
+  let last: Entry | undefined
+  if (sequences !== 'independent') {
+    const {
+      entries: [newest],
+    } = await recorder.list({ chain, network, on, limit: 1 })
+    if (newest) keysFollow(newest.key)
+    last = await highestUsed(recorder, { chain, network, on }, sequences === 'increasing')
+    // Before those that are pending: one may have its nonce again.
+    if (last) queue.markFinal(last.sequence)
+  }
+  const signed: Entry[] = []
   // A replacement has to outbid the newest with its sequence: by rank, since clocks differ and are set back.
   for (const entry of open.toSorted((a, b) => a.rank - b.rank)) {
     const expire = expireUnsigned('The server that accepted it ended before it was signed: nothing was sent.')
     const stored = entry.attempts.length > 0 ? entry : await recorder.amend(entry, expire, lease)
     permits.set(stored)
-    if (stored.attempts.length > 0) restoreSigned(stored, queue, impl.rail)
+    if (stored.attempts.length === 0) continue
+    restoreSigned(stored, queue, impl.rail)
+    signed.push(stored)
+  }
+  if (last && sequences === 'ordered') {
+    const reopened = await firstReopened(signed, last.nonce, recorder, { chain, network, on })
+    if (reopened !== undefined) queue.reopen(reopened)
   }
   if (impl.rail.permits) for (const entry of await recorder.outstanding({ chain, network, address: queue.address })) permits.set(entry)
-  // Where nonces are consecutive, everything below a used one is used. Where they only increase, none is used again.
-  const { sequences } = impl.rail
-  if (sequences === 'independent') return
-  const {
-    entries: [newest],
-  } = await recorder.list({ chain, network, on, limit: 1 })
-  if (newest) keysFollow(newest.key)
-  const last = await highestUsed(recorder, { chain, network, on }, sequences === 'increasing')
-  if (last) queue.markFinal(last.sequence)
+}
+
+/**
+ * The lowest nonce that was taken again after the chain had gone back behind final transactions. One that is pending below them may also just be seen late: only
+ * beside a final one it was taken again.
+ */
+async function firstReopened(
+  pending: readonly Entry[],
+  highest: number,
+  recorder: Pick<Recorder, 'list'>,
+  filter: EntryFilter,
+): Promise<number | undefined> {
+  const nonces = pending.flatMap(({ nonce }) => (nonce <= highest ? [nonce] : [])).toSorted((a, b) => a - b)
+  for (const nonce of nonces) {
+    const { entries } = await recorder.list({ ...filter, nonce })
+    if (entries.some((entry) => isFinal(entry) && entry.landed)) return nonces[0]
+  }
+  return undefined
 }
 
 /** Expires an entry that was never signed. */

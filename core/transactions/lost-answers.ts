@@ -6,11 +6,14 @@ import { holderOf, type DeliveryTable, type UnansweredRow, type UnkeyedRequest }
 import { isFinal } from './entry.ts'
 import { fingerprintOf } from './idempotency.ts'
 import type { Journal } from './journal/journal.ts'
+import type { FollowedRequest, UnkeyedRequests } from './unkeyed-requests.ts'
 
 /** Between two looks at what another server says of the connection of an equal request. */
 const otherServerMs = 250
 /** A server that has ended without a word is known to be dead by then. */
-const deadServerMs = 7_000
+const deadServerMs = 9_000
+/** What a server says of itself the second time it has begun to say after it was asked: by then its losses are stored (`UnkeyedRequests.settled`). */
+const renewals = 2
 /** A client may ask again over another connection before this process has read that the first one is gone. */
 const closeMs = 50
 
@@ -23,8 +26,7 @@ interface LostAnswersParts {
   readonly table: DeliveryTable
   readonly journal: Pick<Journal, 'list'>
   readonly serverId: string
-  /** Connections of this process that are gone, by `holderOf`. */
-  readonly gone: Set<string>
+  readonly requests: Pick<UnkeyedRequests, 'gone' | 'isActing'>
   /** By `nowMs`: before, no client reached this process. */
   readonly startedAt: number
   readonly change: (row: DeliveryRow, to: Partial<DeliveryRow> | 'nothing') => Promise<void>
@@ -40,7 +42,7 @@ export function createLostAnswers({
   table,
   journal,
   serverId,
-  gone,
+  requests,
   startedAt,
   change,
   fail,
@@ -49,6 +51,7 @@ export function createLostAnswers({
   nowMs,
   say,
 }: LostAnswersParts) {
+  const { gone, isActing } = requests
   function isLost(row: UnansweredRow): boolean {
     if (row.state === 'lost' || row.state === 'uncollected' || gone.has(holderOf(row))) return true
     // Of one that is one for ever also answers that have arrived are found.
@@ -115,16 +118,29 @@ export function createLostAnswers({
   /** The row of a lost answer, which this request has from now on. `failed`: it is over, for all equal requests. */
   async function findLost(request: UnkeyedRequest, fingerprint: string): Promise<DeliveryRow | undefined | 'failed'> {
     for (;;) {
-      const found = await joinOneOf(await settledRows(request, fingerprint), request.isOneForEver === true)
+      const found = await joinOneOf(
+        await settledRows(request, fingerprint, { table, serverId, isLost, signal }),
+        request.isOneForEver === true,
+      )
       if (found !== 'changed') return found
     }
   }
 
-  /** The same without waiting, for a request that has a row of its own. */
-  async function findLostBeside({ id }: DeliveryRow, request: UnkeyedRequest, fingerprint: string): Promise<DeliveryRow | undefined> {
+  /**
+   * The same without waiting, for a request that has a row and has signed nothing. One that has the place of a lost answer leaves it only where nothing was
+   * signed for that, and for what was signed.
+   */
+  async function findLostBeside(
+    row: DeliveryRow,
+    request: UnkeyedRequest,
+    fingerprint: string,
+    { saw }: Pick<FollowedRequest, 'saw'>,
+  ): Promise<DeliveryRow | undefined> {
     for (;;) {
-      const others = (await table.equal(request, fingerprint)).filter((each) => each.id !== id)
-      const found = await joinOneOf(others, false)
+      const others = (await table.equal(request, fingerprint)).filter((each) => each.id !== row.id)
+      saw(others.filter(isLost).map(holderOf))
+      const lost = row.joins === 0 ? others : await tradedBeside(row, others.filter(isLost), { isActing, journal, table })
+      const found = await joinOneOf(lost, false)
       // Only one that is one for ever fails.
       if (found !== 'changed' && found !== 'failed') return found
     }
@@ -132,7 +148,12 @@ export function createLostAnswers({
 
   /** `changed`: one of them is not as it was read. */
   async function joinOneOf(rows: readonly UnansweredRow[], isOneForEver: boolean): Promise<DeliveryRow | undefined | 'changed' | 'failed'> {
-    for (const row of rows) {
+    const left = [...rows]
+    while (left.length > 0) {
+      const lost = left.filter(isLost)
+      const row = (lost.length > 1 ? await firstTraded(lost, { isActing, journal, table }) : undefined) ?? left[0]
+      if (!row) break
+      left.splice(left.indexOf(row), 1)
       if (row.state === 'failed') continue
       const wasLost = isLost(row)
       if (!isOneForEver && (!wasLost || (await giveUpOver(row)))) continue
@@ -142,21 +163,6 @@ export function createLostAnswers({
       return joined
     }
     return rows.some(({ state }) => state === 'failed') ? 'failed' : undefined
-  }
-
-  /** Once it is known of each whether its connection stands: its server may have ended, or be about to say that it is gone. */
-  async function settledRows(request: UnkeyedRequest, fingerprint: string): Promise<readonly UnansweredRow[]> {
-    const first = await table.equal(request, fingerprint)
-    if (request.isOneForEver === true || first.every(isLost)) return first
-    const before = new Map(first.map(({ server, alive_until }) => [server, Number(alive_until)]))
-    const isDoubtful = (row: UnansweredRow) =>
-      row.server !== serverId && !isLost(row) && Number(row.alive_until) <= (before.get(row.server) ?? 0)
-    for (const endMs = performance.now() + deadServerMs; ;) {
-      await pause(closeMs, signal)
-      const rows = await table.equal(request, fingerprint)
-      if (!rows.some(isDoubtful) || performance.now() > endMs || signal.aborted) return rows
-      await pause(otherServerMs, signal)
-    }
   }
 
   async function joinOf(row: DeliveryRow, wasLost: boolean): Promise<DeliveryRow | undefined> {
@@ -174,6 +180,59 @@ export function createLostAnswers({
   }
 
   return { isLost, isSigned: (row: DeliveryRow) => isSigned(journal, row), giveUpOver, rowOf, findLostBeside }
+}
+
+/** Once it is known of each whether its connection stands: its server may have ended, or be about to say that it is gone. */
+async function settledRows(
+  request: UnkeyedRequest,
+  fingerprint: string,
+  { table, serverId, isLost, signal }: Pick<LostAnswersParts, 'table' | 'serverId' | 'signal'> & { isLost(row: UnansweredRow): boolean },
+): Promise<readonly UnansweredRow[]> {
+  const first = await table.equal(request, fingerprint)
+  if (request.isOneForEver === true || first.every(isLost)) return first
+  /** Of other servers: how far each was alive when it was looked at last, and how often that has grown since. */
+  const said = new Map(first.map(({ server, alive_until }) => [server, { aliveUntil: Number(alive_until), times: 0 }]))
+  for (const endMs = performance.now() + deadServerMs; ;) {
+    await pause(closeMs, signal)
+    const rows = await table.equal(request, fingerprint)
+    for (const { server, alive_until } of rows) {
+      const last = said.get(server)
+      if (last && Number(alive_until) > last.aliveUntil) said.set(server, { aliveUntil: Number(alive_until), times: last.times + 1 })
+    }
+    // Of a server that was not asked anything before, the request came later than this one.
+    const isDoubtful = (row: UnansweredRow) =>
+      row.server !== serverId && !isLost(row) && (said.get(row.server)?.times ?? renewals) < renewals
+    if (!rows.some(isDoubtful) || performance.now() > endMs || signal.aborted) return rows
+    await pause(otherServerMs, signal)
+  }
+}
+
+/**
+ * Of several lost answers the first of what was signed, or may be at this moment. The others tell of nothing: what is signed in the place of one of these is
+ * another transaction, and the client has lost the answer to that which is there. Read one by one, as there may be many.
+ */
+async function firstTraded(rows: readonly UnansweredRow[], parts: Parameters<typeof mayHaveTraded>[1]): Promise<UnansweredRow | undefined> {
+  for (const row of rows) if (await mayHaveTraded(row, parts)) return row
+  return undefined
+}
+
+/** Those of what was signed, for a row for which nothing was. */
+async function tradedBeside(row: DeliveryRow, lost: readonly UnansweredRow[], parts: Parameters<typeof mayHaveTraded>[1]) {
+  if (lost.length === 0 || (await mayHaveTraded(row, parts))) return []
+  const traded: UnansweredRow[] = []
+  for (const each of lost) if (await mayHaveTraded(each, parts)) traded.push(each)
+  return traded
+}
+
+/** Whether something was signed for it that did not fail, or may be at this moment. */
+async function mayHaveTraded(
+  row: DeliveryRow,
+  { isActing, journal, table }: Pick<LostAnswersParts, 'journal' | 'table'> & Pick<UnkeyedRequests, 'isActing'>,
+) {
+  if (isActing(row.id)) return true
+  const entries = await entriesOf(journal, row)
+  if (entries.length === 0) return table.isUnderWay(row)
+  return entries.some((entry) => !isFinal(entry) || entry.state === 'CONFIRMED')
 }
 
 /** Of those that follow one that has failed, each after the failure of the one before: few questions to the store, however many there were. */

@@ -1,16 +1,17 @@
 // Takes a checked request to its nonces and its unsigned entries in the journal, and gives the nonces back where nothing is signed.
 import { SluiceError, type Checked, type Json, type Log, type Prepared, type Rail } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
-import { givesNothing, type Admission, type Commitment, type Spending } from './budgets.ts'
+import { givesNothing, type Admission, type Commitment, type PlannedSpending, type Spending, type SpendingEntry } from './budgets.ts'
 import { hasOutstanding, type Entry } from './entry.ts'
 import type { Recorder } from './journal/journal.ts'
 import { expireUnsigned, type LeasedQueue, type LeasedQueues } from './leases.ts'
-import { nonceConflictError, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
+import { nonceConflictError, type ClaimedNonces, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
 import type { CheckResult } from './plan-checker.ts'
 import {
   checkGas,
   checkRelays,
   newEntries,
+  plannedEntries,
   orTimeout,
   setsFees,
   timedOutBeforeSigning,
@@ -19,6 +20,7 @@ import {
   type RoutedRequest,
   type TransactionTarget,
 } from './submit-request.ts'
+import { reasonOf } from '../base/errors.ts'
 
 /** A request with its nonces, whose unsigned entries are in the journal. */
 export interface ClaimedRequest {
@@ -77,15 +79,15 @@ export function createNonceClaims({ target, queues, recorder, signing, wake, fil
     signal: AbortSignal,
   ): Promise<ClaimedRequest> {
     checkGas(request, checked)
-    const spending = { ...request, ...(commitment && { commitment }) }
+    const spending = { ...request, ...(commitment && { commitment }), ...(commitment?.takes && { reduces: false }) }
     // Without limits nothing is awaited between the check and the claim.
     const admitting = admit(spending, leased.queue, checked.prepared, signal)
     const admission = admitting instanceof Promise ? await admitting : admitting
     try {
-      const refusing = mayClaim(request)
+      const refusing = mayClaim(spending)
       if (refusing) await orTimeout(refusing, signal, timedOutBeforeSigning)
       request.hold?.({ commitment: commitment ?? givesNothing, prepared: checked.prepared })
-      return await openEntries(spending, options, leased, checked)
+      return await openEntries(spending, options, leased, { checked, admission })
     } finally {
       admission?.()
     }
@@ -95,15 +97,19 @@ export function createNonceClaims({ target, queues, recorder, signing, wake, fil
   function admit(request: RoutedRequest, queue: NonceQueue, prepared: readonly Prepared[], signal: AbortSignal) {
     const { caller, nonce, network } = request
     const admitting = recorder.admit({ client: caller.id, chain: network.chain, network: network.network }, () => {
-      const drafts = newEntries(request, { sequences: [], chosenByCaller: [], nonces: [], ranks: [], nowMs: nowMs() })
       const pending = nonce === undefined ? [] : queue.pendingFrom(nonce, prepared.length)
-      return spendingOf(request, drafts, { prepared, pending, rail })
+      return spendingOf(request, plannedEntries([request]), { prepared, pending, rail })
     })
     return admitting instanceof Promise ? orEndTurn(admitting, signal) : admitting
   }
 
   /** @throws an error that means that the nonces are given back */
-  async function openEntries(request: RoutedRequest, options: ReplaceOptions, leased: LeasedQueue, checked: Checked) {
+  async function openEntries(
+    request: RoutedRequest,
+    options: ReplaceOptions,
+    leased: LeasedQueue,
+    { checked, admission }: { readonly checked: Checked; readonly admission: Admission | undefined },
+  ) {
     const { queue, lease, permits } = leased
     const { prepared } = checked
     const { sequences, chosenByCaller, pending } = await claimNonces(request, options, queue, checked)
@@ -127,13 +133,10 @@ export function createNonceClaims({ target, queues, recorder, signing, wake, fil
       // In the same turn of the event loop: of two requests that want the same right one is refused.
       for (const entry of queued) permits.set(entry)
       for (const { key } of queued) signing.add(key)
-      await recorder.open(
-        queued,
-        lease,
-        request.keyed?.claim,
-        request.clientOrders,
-        spendingOf(request, queued, { prepared, pending, rail }),
-      )
+      await recorder.open(queued, lease, request.keyed?.claim, request.clientOrders, {
+        ...spendingOf(request, queued, { prepared, pending, rail }),
+        ...(admission && { admission }),
+      })
       return { sequences, pending, queued }
     } catch (error) {
       await giveBack({ sequences, queued }, leased, error, true)
@@ -158,9 +161,16 @@ export function createNonceClaims({ target, queues, recorder, signing, wake, fil
     if ('conflict' in claimed) throw await nonceConflictError(claimed.conflict, { recorder, target, address: queue.address })
     // In the same turn of the event loop as the claim: of two requests that the funds cover one at a time, one is refused. Cancels and fills never are.
     const shortage = kind === 'cancel' || kind === 'fill' ? undefined : checkFunds(queue.committedRaw(synced, claimed.sequences))
-    if (!shortage) return claimed
-    release(queue, claimed.sequences)
-    throw shortage
+    // Given by a caller, and nothing is pending on it: what was may be final.
+    const isGiven = nonce !== undefined && rail.sequences === 'increasing'
+    try {
+      const refused = shortage ?? (isGiven ? await usedBefore(claimed, queue, { target, recorder }) : undefined)
+      if (refused) throw refused
+      return claimed
+    } catch (error) {
+      release(queue, claimed.sequences)
+      throw error
+    }
   }
 
   function release(queue: NonceQueue, sequences: readonly Json[]): void {
@@ -193,7 +203,7 @@ export function createNonceClaims({ target, queues, recorder, signing, wake, fil
           lease,
         )
     } catch (failure) {
-      const reason = failure instanceof Error ? failure.message : 'unknown'
+      const reason = reasonOf(failure)
       log.info({ requestId: queued[0]?.requestId, reason }, 'expiry of an unsigned request not persisted yet')
     } finally {
       for (const { key } of queued) signing.delete(key)
@@ -201,6 +211,26 @@ export function createNonceClaims({ target, queues, recorder, signing, wake, fil
   }
 
   return { claim, giveBack, release }
+}
+
+/**
+ * An exchange of signed actions tells no nonces that were used: the journal has those of this server. It would refuse the action, and what the first one left
+ * behind would be taken for the trace of the second.
+ */
+async function usedBefore(
+  { sequences, pending }: ClaimedNonces,
+  queue: NonceQueue,
+  { target, recorder }: Pick<NonceClaimParts, 'target' | 'recorder'>,
+): Promise<SluiceError | undefined> {
+  const { chain, network, connector, impl } = target
+  for (const [index, sequence] of sequences.entries()) {
+    const nonce = impl.rail.nonceOf(sequence)
+    if (pending[index]) continue
+    const { entries } = await recorder.list({ chain, network, on: { connector, address: queue.address }, nonce })
+    if (entries.some(({ landed }) => landed?.ok))
+      return nonceConflictError({ is: 'past', nonce, next: queue.nextNonce() }, { recorder, target, address: queue.address })
+  }
+  return undefined
 }
 
 /** If a request has ended before its turn came, the turn is the next one's. @throws SluiceError LIMIT_EXCEEDED, TIMEOUT */
@@ -214,21 +244,20 @@ export const orEndTurn = (admitting: Promise<Admission>, signal: AbortSignal): P
   })
 
 /** Of requests of one client whose plans are not checked yet: without fees. */
-export function unpricedSpending(requests: readonly RoutedRequest[], commitment: Commitment, nowMs: number): Spending {
+export function unpricedSpending(requests: readonly RoutedRequest[], commitment: Commitment): PlannedSpending {
   const [first] = requests
   if (!first) throw new Error('Nothing is requested.')
-  const drafts = requests.flatMap((each) => newEntries(each, { sequences: [], chosenByCaller: [], nonces: [], ranks: [], nowMs }))
-  const steps = drafts.map((entry) => ({ entry, maxCostRaw: 0n, valueRaw: 0n }))
+  const steps = plannedEntries(requests).map((entry) => ({ entry, maxCostRaw: 0n, valueRaw: 0n }))
   return { client: first.caller.id, is: 'new', coin: first.network.impl.nativeCurrency, steps, commitment }
 }
 
 const withoutPermits = ({ permits: _permits, ...entry }: Entry): Entry => entry
 
-function spendingOf(
+function spendingOf<E extends SpendingEntry>(
   { caller, commitment, touches, approval, network }: RoutedRequest,
-  queued: readonly Entry[],
+  queued: readonly E[],
   { prepared, pending, rail }: { prepared: readonly Prepared[]; pending: readonly (PendingTransaction | undefined)[]; rail: Rail },
-): Spending {
+): Spending<E> {
   const steps = queued.map((entry, index) => {
     const priced = prepared[index]
     if (!priced) throw new Error('A step was not priced.')

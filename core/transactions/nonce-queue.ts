@@ -42,6 +42,13 @@ export interface NonceQueue {
   nextNonce(): number
   /** Nonce gaps below our pending transactions. Reported at once if we released them, otherwise after two updates in a row. */
   gaps(update: Json): readonly Json[]
+  /** The nonces of final transactions that nobody uses by an answer of the chain: the node lags, or the chain has gone back behind them. */
+  undone(update: Json): { readonly first: number; readonly last: number } | undefined
+  /**
+   * The chain has gone back: from this nonce on, those of final transactions are free for fills and for callers that name them. The server
+   * assigns none of them: the ones above are right on whichever branch comes to last.
+   */
+  reopen(first: number): void
 }
 
 /** Our newest transaction with a sequence. */
@@ -139,6 +146,8 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
   let newestSync = 0
   /** Where nonces are consecutive: the first that is not final in our own journal. */
   let floor = 0
+  /** The first below it that the chain has not used any more. */
+  let reopened: number | undefined
   /** Where nonces only increase: the highest that the server assigned and whose transaction is final. */
   let highest: Json | undefined
 
@@ -153,7 +162,14 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
   const waiting = () =>
     [...items.values()].filter(({ chosenByCaller, pending }) => !chosenByCaller && pending).map(({ sequence }) => sequence)
   const nextNonce = () => nonceOf(free(1)[0] ?? 0)
-  const statusAt = (sequence: Json, update: Json) => (nonceOf(sequence) < floor ? 'past' : rail.sequenceStatus(update, sequence))
+  /** Of a nonce below it nothing is asked, whatever a node says. */
+  const lowest = () => reopened ?? floor
+  const statusAt = (sequence: Json, update: Json) => (nonceOf(sequence) < lowest() ? 'past' : rail.sequenceStatus(update, sequence))
+  /** Whether all that is final in our journal is in blocks, by an answer of the chain. */
+  function hasFinal(update: Json): boolean {
+    const [last] = floor > 0 ? rail.sequencesFrom(update, floor - 1, 1) : []
+    return last === undefined || rail.sequenceStatus(update, last) === 'past'
+  }
 
   function finalBeyond(update: Json): readonly Json[] {
     const first = firstFree(update)
@@ -203,8 +219,7 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
       // Merged into a copy: a cached answer must not count twice.
       const merged = rail.merge(known, cached, ours(known))
       if (rail.needsSync(merged, ours(merged))) return false
-      const [last] = floor > 0 ? rail.sequencesFrom(cached, floor - 1, 1) : []
-      if (last !== undefined && rail.sequenceStatus(cached, last) !== 'past') return false
+      if (!hasFinal(cached)) return false
       // It only confirms our own transactions: blocks show what became of them, so the chain is seldom asked.
       if (firstFree(merged) > firstFree(known)) known = merged
       return true
@@ -252,6 +267,7 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
     markFinal(sequence) {
       const nonce = nonceOf(sequence)
       if (isOrdered) floor = Math.max(floor, nonce + 1)
+      if (reopened !== undefined) reopened = Math.max(reopened, nonce + 1)
       if (isIncreasing && !items.get(nonce)?.chosenByCaller && (highest === undefined || nonce > nonceOf(highest))) highest = sequence
       released.delete(nonce)
       items.delete(nonce)
@@ -283,13 +299,24 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
     },
     nextNonce,
     gaps(update) {
-      const empty = rail.gaps(synced(), update, sequences(), waiting()).filter((sequence) => nonceOf(sequence) >= floor)
+      if (hasFinal(update)) reopened = undefined
+      const behind = waiting()
+      // They may be more than a gap has otherwise.
+      if (reopened !== undefined && behind.length > 0) behind.push(...finalBeyond(update))
+      const empty = rail.gaps(synced(), update, sequences(), behind).filter((sequence) => nonceOf(sequence) >= lowest())
       const certain = empty.filter((sequence) => released.get(nonceOf(sequence))?.isCertain || gapsBefore.has(nonceOf(sequence)))
       gapsBefore = new Set(empty.map(nonceOf))
       // What comes after it may still be being signed: whoever released it is known until its nonce is used.
       const used = isOrdered ? firstFree(update) : Infinity
       for (const nonce of released.keys()) if (nonce < used && !gapsBefore.has(nonce)) released.delete(nonce)
       return certain
+    },
+    undone(update) {
+      const first = firstFree(update)
+      return isOrdered && first < floor ? { first, last: floor - 1 } : undefined
+    },
+    reopen(first) {
+      if (isOrdered && first < floor) reopened = first
     },
   }
 }
@@ -326,7 +353,7 @@ export async function nonceConflictError(
   const free = isOrdered ? ` The next free one is ${next}.` : ' Leave nonce out unless it has to be this one.'
   const held = txHash === undefined ? 'a transaction that is not in the journal' : txHash
   const messages: Record<NonceConflict['is'], string> = {
-    past: `Nonce ${nonce} is used: ${held} is mined on it.${isOrdered ? ` The next is ${next}; leave nonce out to have it assigned.` : ' Try again.'}`,
+    past: `Nonce ${nonce} is used: ${held} is mined on it.${isOrdered ? ` The next is ${next}; leave nonce out to have it assigned.` : ' Leave nonce out to have one made.'}`,
     claimed: `Nonce ${nonce} is being signed for the request ${requestId ?? ''}: try again when that is answered, or leave nonce out.`,
     'not-replaceable': `Nonce ${nonce} is held by ${held}, which is pending.${replace}${free}`,
     outbid: `Nonce ${nonce} is held by ${held}, and the fees are too low to replace it.${replace}`,

@@ -6,7 +6,9 @@ import { addressKey } from '../base/addresses.ts'
 import { isLess, sum } from '../base/decimal.ts'
 import { isObject } from '../base/json.ts'
 import type { ActionOutcome, Json } from '../contracts/index.ts'
+import type { Kysely } from 'kysely'
 import type { Store } from '../store/store.ts'
+import type { Tables } from '../store/tables.ts'
 
 /** As the exchange tells it; all amounts are decimal strings. */
 export interface OrderFill {
@@ -31,6 +33,8 @@ export interface PlacedOrder {
   readonly type: string
   readonly market: string
   readonly about: Json
+  /** It is not known to have ended. */
+  readonly isOpen?: true
   /** What the exchange reported last. */
   readonly report?: Pick<ActionOutcome, 'state' | 'filledAmount' | 'averagePrice'>
   /** Oldest first. */
@@ -82,10 +86,28 @@ export function withFills(known: readonly OrderFill[], told: readonly OrderFill[
   return [...known, ...added].toSorted((one, other) => one.timestamp - other.timestamp).slice(-maxFills)
 }
 
+/** An order whose row lacks fills that its exchange told. */
+interface FilledOrder {
+  /** Of the entry that placed it. */
+  readonly entryKey: string
+  /** Its index in the outcome of that. */
+  readonly index: number
+  /** The exchange's id of it. */
+  readonly orderId: string
+  readonly about: Json
+}
+
+/** Changes the row, unless another server was faster. */
+type RowChange = (db: Pick<Kysely<Tables>, 'updateTable'>) => Promise<{ readonly numUpdatedRows: bigint }>
+
+/** Stores new fills of an order. @returns whether they were stored */
+export type FillsWriter = (order: FilledOrder, added: readonly OrderFill[], change: RowChange) => Promise<boolean>
+
 /**
  * Adds fills to orders of a wallet.
  * @param told by the exchange's id of the order
  * @param idOf the ids of orders of which the journal has no report yet, by their client order ids
+ * @param write stores those of one order
  * @returns how many orders have new ones @throws StoreUnavailable
  */
 export async function noteFills(
@@ -93,6 +115,7 @@ export async function noteFills(
   { chain, network, connector, address, type, market }: OrderMarket,
   told: ReadonlyMap<string, readonly OrderFill[]>,
   idOf: ReadonlyMap<string, string>,
+  write: FillsWriter = async (_order, _added, change) => (await store.writeOnce(change)).numUpdatedRows > 0n,
 ): Promise<number> {
   const orderIds = [...told.keys()].slice(0, maxIds)
   const clientIds = [...idOf].flatMap(([clientOrderId, orderId]) => (told.has(orderId) ? [clientOrderId] : [])).slice(0, maxIds)
@@ -101,28 +124,49 @@ export async function noteFills(
   const rows = await store.read((db) =>
     db
       .selectFrom('orders')
-      .select(['key', 'client_order_id', 'order_id', 'fills'])
+      .select(['key', 'client_order_id', 'order_id', 'entry_key', 'place', 'about', 'fills'])
       .where((eb) => eb.and(venue))
       .where((eb) => eb.or([eb('order_id', 'in', orderIds), ...(clientIds.length > 0 ? [eb('client_order_id', 'in', clientIds)] : [])]))
       .execute(),
   )
   let changed = 0
-  for (const { key, client_order_id, order_id, fills } of rows) {
+  for (const { key, client_order_id, order_id, entry_key, place: index, about, fills } of rows) {
+    const orderId = order_id ?? idOf.get(client_order_id) ?? ''
     const known = readFills(key, fills)
-    const all = withFills(known, told.get(order_id ?? idOf.get(client_order_id) ?? '') ?? [])
+    const all = withFills(known, told.get(orderId) ?? [])
     if (all === known) continue
-    // Where another server was faster, they are read again.
-    const { numUpdatedRows } = await store.writeOnce((db) =>
+    const change: RowChange = (db) =>
       db
         .updateTable('orders')
         .set({ fills: JSON.stringify(all) })
         .where((eb) => eb.and({ ...venue, client_order_id, key }))
         .where('fills', fills === null ? 'is' : '=', fills)
-        .executeTakeFirst(),
-    )
-    changed += Number(numUpdatedRows)
+        .executeTakeFirst()
+    const added = all.filter((each) => !known.includes(each))
+    // Where another server was faster, they are read again.
+    const isStored = await write({ entryKey: entry_key, index, orderId, about: JSON.parse(about) }, added, change)
+    changed += Number(isStored)
   }
   return changed
+}
+
+/** Stores the exchange's ids of orders that have none, by their client order ids: fills are matched by them. @throws StoreUnavailable */
+export async function noteOrderIds(
+  store: Store,
+  { chain, network, connector, address, type, market }: OrderMarket,
+  ids: ReadonlyMap<string, string>,
+): Promise<void> {
+  if (ids.size === 0) return
+  const venue = { chain, network, connector, wallet: addressKey(address), type, market }
+  await store.write(async (tx) => {
+    for (const [client_order_id, order_id] of ids)
+      await tx
+        .updateTable('orders')
+        .set({ order_id })
+        .where((eb) => eb.and({ ...venue, client_order_id, standing: 'open' }))
+        .where('order_id', 'is', null)
+        .execute()
+  })
 }
 
 /** The orders that entries have placed, by the keys of the entries, in the order of the request; without rows that cannot be read. */
@@ -139,7 +183,7 @@ export async function placedBy(
     const rows = await store.read((db) =>
       db
         .selectFrom('orders')
-        .select(['key', 'entry_key', 'client_order_id', 'order_id', 'type', 'market', 'about', 'said', 'fills'])
+        .select(['key', 'entry_key', 'client_order_id', 'order_id', 'type', 'market', 'about', 'standing', 'said', 'fills'])
         .where('entry_key', 'in', keys.slice(first, first + maxIds))
         .where('standing', '!=', 'free')
         .orderBy('key')
@@ -154,6 +198,7 @@ export async function placedBy(
           type,
           market,
           about: JSON.parse(row.about),
+          ...(row.standing === 'open' && { isOpen: true as const }),
           ...(said !== null && { report: readReport(key, said) }),
           fills: readFills(key, row.fills),
         }

@@ -31,12 +31,13 @@ export function createPlanChecker(rail: Rail): PlanChecker {
       return checked && agrees(checked, queue) ? { checked, queue, over: undefined, isCached: true } : undefined
     },
     async check(request, options, queue, signal) {
-      const { plan, signer, feeOverrides, precondition } = request
+      const { plan, signer, feeOverrides, precondition, privateOnly } = request
       const over = feesToReplace(request, options, queue)
       const update = queue.startSync()
       const { permit } = request
       const withPermit = permit && rail.permits && { withPermit: permit.withPermit }
-      const checking = rail.check(plan.steps, plan.needs, signer, { feeOverrides: feeOverrides, over, ...withPermit }, { signal })
+      const price = { feeOverrides, over, ...withPermit, ...(privateOnly && { privateOnly }) }
+      const checking = rail.check(plan.steps, plan.needs, signer, price, { signal })
       const holding = precondition?.(checking)
       // Of two errors the check's says more.
       holding?.catch(() => {})

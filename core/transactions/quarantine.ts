@@ -3,7 +3,7 @@
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import { compileOnUse } from '../base/lazy-check.ts'
-import { SluiceError } from '../base/errors.ts'
+import { reasonOf, SluiceError } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
 import { command } from '../base/layout.ts'
 import type { BreachRow } from '../store/tables.ts'
@@ -87,7 +87,7 @@ export function createQuarantine({ store, log, onBreach, onChange, nowMs = Date.
       isFailing = false
     } catch (error) {
       // Logged once as long as it lasts.
-      if (!isFailing) log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'quarantined plugins not read; tried again')
+      if (!isFailing) log.warn({ reason: reasonOf(error) }, 'quarantined plugins not read; tried again')
       isFailing = true
     }
   }

@@ -30,6 +30,8 @@ export interface ReplaceParts {
 }
 
 export interface CancelRequest extends Origin {
+  /** Whose key signs, where an exchange's own rail has another signer than the wallet. */
+  signer?: string
   /** Key of the entry to cancel. If another transaction has the nonce by then, nothing is cancelled. */
   only?: string
 }
@@ -52,13 +54,13 @@ export function createCancel(parts: ReplaceParts) {
   }
 
   return async function cancel({ only, ...origin }: CancelRequest, signal: AbortSignal): Promise<SentTransaction> {
-    const { address } = origin
-    const { nonce, again } = await queues.use(address, signal, async ({ queue }) => {
+    const { signer = origin.address } = origin
+    const { nonce, again } = await queues.use(signer, signal, async ({ queue }) => {
       await syncQueue(target.impl.rail, queue, signal)
       const chosen = await nonceToCancel(origin.nonce, queue)
       return { nonce: chosen, again: isPrivateEmpty(queue.pendingOn(chosen)) }
     })
-    return submitEmpty({ ...origin, nonce, signer: address, again }, 'cancel', { replaces: true, only }, parts, signal)
+    return submitEmpty({ ...origin, nonce, signer, again }, 'cancel', { replaces: true, only }, parts, signal)
   }
 }
 

@@ -64,6 +64,7 @@ export function createRequestSigner(parts: RequestSignerParts): RequestSigner {
     const { sequences, pending, queued } = await claims.claim(request, options, leased, result, signal)
     const permitSigning = { began: false }
     try {
+      if (request.recheck) await orTimeout(request.recheck(), signal, timedOutBeforeSigning)
       const signed = await orTimeout(
         Promise.all(queued.map((entry, index) => signOne(entry, prepared[index], request, permitSigning, parts))),
         signal,

@@ -7,6 +7,7 @@ import { StoreUnavailable, type Store, type StoreLog } from '../store/store.ts'
 import type { StopRow } from '../store/tables.ts'
 import type { Spending } from './budgets.ts'
 import type { Entry, Kind } from './entry.ts'
+import { reasonOf } from '../base/errors.ts'
 
 const cancels: ReadonlySet<Kind> = new Set(['cancel', 'fill', 'order-cancel'])
 
@@ -158,7 +159,7 @@ export function createStops({
         log.warn({ mode, of: scopeWords(scope), setBy, since, reason }, `${mode} is in force for ${scopeWords(scope)}`)
     } catch (error) {
       // Logged once as long as it lasts.
-      if (!isFailing) log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'what is stopped not read; tried again')
+      if (!isFailing) log.warn({ reason: reasonOf(error) }, 'what is stopped not read; tried again')
       isFailing = true
     }
   }

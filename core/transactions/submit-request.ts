@@ -17,7 +17,7 @@ import {
 import type { Permission } from '../api/endpoint.ts'
 import type { Effect } from '../config/stops.ts'
 import type { ClientOrder } from './book-orders.ts'
-import type { ApprovalMark, Commitment, Footprint } from './budgets.ts'
+import type { ApprovalMark, Commitment, Footprint, SpendingEntry } from './budgets.ts'
 import type { Entry, Kind, RailId } from './entry.ts'
 import type { RequestWords } from './entry-terms.ts'
 import type { KeyClaim } from './journal/journal.ts'
@@ -123,6 +123,8 @@ export interface SubmitRequest extends Origin {
   precondition?(checked: Promise<Pick<Checked, 'prepared'>>): Promise<Commitment | undefined | void>
   /** Called once the limits have let the checked plan through, before a nonce is claimed for it. @throws SluiceError by which it is not signed */
   hold?(checked: CheckedRequest): void
+  /** Awaited once its entries are in the journal, so that those with a lower nonce are, too, and before anything is signed. @throws SluiceError by which it is not signed */
+  recheck?(): Promise<void>
   /** The handler's answer, once hashes and nonces are known. Pure: it is journaled with the signed bytes. */
   answer(result: SubmitResult): object
 }
@@ -364,6 +366,21 @@ export function newEntries(
     deadLooks: 0,
   }))
 }
+
+/** What requests spend by, before nonces are known: one for each step of all their plans, each with a key of its own. */
+export const plannedEntries = (requests: readonly RoutedRequest[]): readonly SpendingEntry[] =>
+  requests.flatMap(({ plan, kind, reduces, caller, paidBy, signer, network: { chain, network, connector: rail } }, of) => {
+    const terms = {
+      chain,
+      network,
+      kind,
+      client: caller.id,
+      ...(reduces === true && { reduces }),
+      ...(paidBy !== undefined && { paidBy }),
+      ...(rail !== undefined && { signer }),
+    }
+    return plan.steps.map((_step, index) => ({ ...terms, key: `${of} ${index}` }))
+  })
 
 let newestMs = 0
 /** Keys with that millisecond. */

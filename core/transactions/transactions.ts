@@ -38,8 +38,10 @@ import type { Commitment } from './budgets.ts'
 import { orEndTurn, unpricedSpending } from './nonce-claims.ts'
 import { createReserveOrderIds } from './order-reservations.ts'
 import { createSubmit, type Submit } from './submit.ts'
+import type { UndoneNoncesParts } from './undone-nonces.ts'
 import { createUpkeep } from './upkeep.ts'
 import { createWatcher } from './watcher.ts'
+import { reasonOf } from '../base/errors.ts'
 
 /** Every transaction that the server makes, from a plan to its final state. */
 export interface Transactions {
@@ -67,12 +69,8 @@ export interface Transactions {
   nextNonce(of: { network: TransactionTarget; address: string }, signal: AbortSignal): Promise<number>
   find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
   list(filter: EntryFilter): Promise<EntryPage>
-  /** The permits of a wallet that are neither used nor expired, and the transactions that they were signed for. */
-  outstandingPermits(of: {
-    chain: string
-    network: string
-    address: string
-  }): Promise<readonly { readonly permit: JournaledPermit; readonly txHash: string | undefined }[]>
+  /** What others may take of a wallet beside what the newest block shows. */
+  rightsUnderWay(of: { chain: string; network: string; address: string }): Promise<RightsUnderWay>
   readonly events: TransactionEvents
   /** Book orders by their client order ids. */
   readonly orders: ClientOrders
@@ -84,6 +82,13 @@ export interface Transactions {
   watch(target: TransactionTarget): void
   /** Refuses new requests, waits at most this long for those in progress, and ends. Open transactions stay in the journal. */
   stop(drainMs: number): Promise<void>
+}
+
+export interface RightsUnderWay {
+  /** Approvals of more than nothing that are not final. */
+  readonly approvals: readonly Pick<Entry, 'key' | 'state' | 'step' | 'attempts' | 'landed'>[]
+  /** The permits that are neither used nor expired, and the transactions that they were signed for. */
+  readonly permits: readonly { readonly permit: JournaledPermit; readonly txHash: string | undefined }[]
 }
 
 /** Changes of transactions in order, of all servers. */
@@ -133,6 +138,8 @@ interface TransactionsOptions {
   nowMs?: () => number
   /** A clock that is never set: for everything that is waited for. */
   steadyMs?: () => number
+  /** How old a block of a network is. Absent: as if each were new. */
+  ageSeconds?: UndoneNoncesParts['ageSeconds']
 }
 
 /** How long aborted requests may take to end. */
@@ -170,6 +177,7 @@ export function createTransactions({
   onChange = () => {},
   nowMs = Date.now,
   steadyMs = () => performance.now(),
+  ageSeconds = () => 0,
 }: TransactionsOptions): Transactions {
   const listeners = new Set<() => void>()
   /** The write is durable already, so an error of a listener must not reach the writer. */
@@ -178,7 +186,7 @@ export function createTransactions({
       onChange(entry, before)
       for (const listener of listeners) listener()
     } catch (error) {
-      log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'listener of a transaction failed')
+      log.warn({ reason: reasonOf(error) }, 'listener of a transaction failed')
     }
   }
   const recorder = createRecorder(journal, notify, nowMs)
@@ -209,6 +217,7 @@ export function createTransactions({
         closing: closing.signal,
         nowMs,
         steadyMs,
+        ageSeconds,
       })
     networks.set(key, network)
     return network
@@ -261,7 +270,7 @@ export function createTransactions({
       for (const each of routed) await mayClaim(each)
       const { caller, network } = first
       const admitting = recorder.admit({ client: caller.id, chain: network.chain, network: network.network }, () =>
-        unpricedSpending(routed, commitment, nowMs()),
+        unpricedSpending(routed, commitment),
       )
       const end = admitting instanceof Promise ? await orEndTurn(admitting, signal) : admitting
       end?.()
@@ -275,12 +284,9 @@ export function createTransactions({
       const page = await journal.list(filter)
       return { ...page, entries: await journal.orders.withOrders(page.entries) }
     },
-    async outstandingPermits(of) {
-      const entries = [...(await journal.unfinished(of)), ...(await journal.outstanding(of))]
-      return entries.flatMap((entry) => {
-        const txHash = txHashOf(entry)
-        return (entry.permits ?? []).filter(({ state }) => state === 'outstanding').map((permit) => ({ permit, txHash }))
-      })
+    async rightsUnderWay(of) {
+      const open = await journal.unfinished(of)
+      return { approvals: open.filter(isApproval), permits: permitsOf([...open, ...(await journal.outstanding(of))]) }
     },
     orders: journal.orders,
     events: {
@@ -297,6 +303,15 @@ export function createTransactions({
     stop: (drainMs) => (stopped ??= end(drainMs)),
   }
 }
+
+const isApproval = ({ kind, reduces }: Entry): boolean => kind === 'approve' && reduces !== true
+
+/** Those that nobody has taken yet, each with the transaction that it was signed for. */
+const permitsOf = (entries: readonly Entry[]) =>
+  entries.flatMap((entry) => {
+    const txHash = txHashOf(entry)
+    return (entry.permits ?? []).filter(({ state }) => state === 'outstanding').map((permit) => ({ permit, txHash }))
+  })
 
 const roundMs = 2_000
 /** How often the log names open transactions that nobody watches, and how many of them. */
@@ -332,7 +347,7 @@ function startRecovery({ recorder, networks, closing, log, isLoading }: Recovery
       } catch (error) {
         // Another server was quicker.
         if (error instanceof OwnershipLostError) return
-        const reason = error instanceof Error ? error.message : 'unknown'
+        const reason = reasonOf(error)
         // Logged once as long as it lasts.
         if (!earlierReasons.includes(reason) && !closing.aborted)
           log.warn({ ...what, reason }, 'open transactions not recovered; tried again')
@@ -383,7 +398,10 @@ function startRecovery({ recorder, networks, closing, log, isLoading }: Recovery
 }
 
 interface NetworkParts extends Required<
-  Pick<TransactionsOptions, 'leases' | 'sign' | 'signPermit' | 'walletQueue' | 'mayClaim' | 'mayRaise' | 'log' | 'nowMs' | 'steadyMs'>
+  Pick<
+    TransactionsOptions,
+    'leases' | 'sign' | 'signPermit' | 'walletQueue' | 'mayClaim' | 'mayRaise' | 'log' | 'nowMs' | 'steadyMs' | 'ageSeconds'
+  >
 > {
   target: TransactionTarget
   recorder: Recorder
@@ -413,6 +431,7 @@ function createNetworkTransactions({
   closing,
   nowMs,
   steadyMs,
+  ageSeconds,
 }: NetworkParts) {
   const { chain, network, connector, impl } = target
   const { rail } = impl
@@ -432,7 +451,7 @@ function createNetworkTransactions({
   const submit: Submit = (request, options, signal) => withinLimit(request.signer, () => submitNow(request, options, signal))
   const raise = createRaise({ ...shared, mayRaise })
   const upkeep = createUpkeep({ ...shared, submit, raise })
-  const watcher = createWatcher({ ...shared, signing, unsent, upkeep, outcomes, comparisons, movements })
+  const watcher = createWatcher({ ...shared, signing, unsent, upkeep, outcomes, comparisons, movements, ageSeconds })
   const speedUp = createSpeedUp({ target, recorder, raise })
 
   /** If another server owns the queue by now, that server rebuilds it from the journal. */

@@ -4,6 +4,7 @@ import { ownId } from '../config/clients.ts'
 import { SluiceError, type Head, type Json, type Log } from '../contracts/index.ts'
 import { signerOf, type Entry } from './entry.ts'
 import { isPrivateEmpty, replaceOf, submitEmpty, type Raise, type ReplaceParts } from './replace.ts'
+import { reasonOf } from '../base/errors.ts'
 
 const timeoutMs = 15_000
 /** A failed action is tried again after this time, doubled with each failure. */
@@ -69,7 +70,7 @@ export function createUpkeep({ target, queues, recorder, submit, raise, inBackgr
       const before = failures.get(name)
       const pauseMs = before ? Math.min(before.pauseMs * 2, longestPauseMs) : minPauseMs
       failures.set(name, { pauseMs, until: steadyMs() + pauseMs })
-      const reason = error instanceof Error ? error.message : 'unknown'
+      const reason = reasonOf(error)
       // Logged once: the action is tried again as long as it is needed.
       if (!before && !closing.aborted) log.warn({ ...fields, reason }, `${action}: failed; tried again while it is needed`)
     } finally {

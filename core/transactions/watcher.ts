@@ -1,6 +1,6 @@
 // Follows the open transactions of one target until they are final.
 import { linkAbort, pause, withDeadline, withTimeout } from '../base/async.ts'
-import type { Head, Json, Log } from '../contracts/index.ts'
+import type { Head, Json } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { findCompeting } from './competing.ts'
 import { signerOf, type Entry } from './entry.ts'
@@ -9,20 +9,20 @@ import { OwnershipLostError } from './journal/journal.ts'
 import type { LeasedQueue, LeasedQueues } from './leases.ts'
 import { updateNextInLine, type NextInLine } from './lifecycle.ts'
 import { mayEnd, permitOf, settlePermits } from './permits.ts'
+import { reasonOf } from '../base/errors.ts'
+import { createUndoneNonces, type UndoneNoncesParts } from './undone-nonces.ts'
 
 const pollTimeoutMs = 30_000
 const pauseAfterErrorMs = 1_000
 /** Without a new head for this long the last one is polled again, so that bytes that no node has are still sent again. */
 const idlePollMs = 5_000
 
-export interface WatcherParts extends MoverParts {
+export interface WatcherParts extends MoverParts, Omit<UndoneNoncesParts, keyof MoverParts> {
   queues: LeasedQueues
   /** Keys of entries that are being signed. */
   signing: ReadonlySet<string>
   /** Ids of attempts that wait for the steps of their plan before them: no node has them yet. */
   unsent: ReadonlySet<string>
-  log: Log
-  closing: AbortSignal
 }
 
 export interface Watcher {
@@ -38,6 +38,7 @@ export function createWatcher(parts: WatcherParts): Watcher {
   const { chain, network, connector, impl } = target
   const { rail, confirmations } = impl
   const mover = createEntryMover(parts)
+  const undone = createUndoneNonces(parts)
   let running: Promise<void> | undefined
   let isWoken = false
   let nextInLine: NextInLine = new Map()
@@ -133,14 +134,16 @@ export function createWatcher(parts: WatcherParts): Watcher {
     for (const { leased, entries, result } of polled)
       await attempt(async () => {
         if (await mover.moveAll(entries, leased, result)) isAnyOpen = true
-        fillGaps(leased, synced.get(leased.queue.address))
+        fillGaps(leased, synced.get(leased.queue.address), head)
       })
     if (failure !== undefined) throw failure
     return isAnyOpen
   }
 
-  function fillGaps({ queue }: LeasedQueue, update: Json | undefined): void {
-    for (const gap of update === undefined ? [] : queue.gaps(update)) upkeep.fill(queue.address, rail.nonceOf(gap))
+  function fillGaps({ queue }: LeasedQueue, update: Json | undefined, head: Head): void {
+    if (update === undefined) return
+    undone.note(queue, update, head)
+    for (const gap of queue.gaps(update)) upkeep.fill(queue.address, rail.nonceOf(gap))
   }
 
   return {
@@ -186,8 +189,6 @@ async function settlePermitsOf(
   }
   return permits.keys().length > 0
 }
-
-const reasonOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown')
 
 /**
  * Yields the last value again if no new one comes for a while: a chain without traffic may make no blocks at all. The source ends when its

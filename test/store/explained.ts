@@ -28,8 +28,11 @@ const noting = (db: Kysely<Tables>, queries: CompiledQuery[]): KyselyPlugin => (
   transformResult: async ({ result }) => result,
 })
 
-/** How the database would carry a query out, in words of its own. In PostgreSQL as if the journal was large. */
-export async function explainer(place: StorePlace, store: Store) {
+/**
+ * How the database would carry a query out, in words of its own.
+ * @param isAsLarge in PostgreSQL as if the journal was large; else as with what it has, which is looked at first
+ */
+export async function explainer(place: StorePlace, store: Store, { isAsLarge = true } = {}) {
   if (place.kind === 'embedded') {
     await store.close()
     const database = new Libsql(path.join(place.options.dataDir, 'sluice.db'))
@@ -42,7 +45,8 @@ export async function explainer(place: StorePlace, store: Store) {
   }
   const client = new Client({ connectionString: place.options.url })
   await client.connect()
-  for (const name of ['enable_seqscan', 'enable_sort', 'enable_bitmapscan']) await client.query(`set ${name} = off`)
+  if (isAsLarge) for (const name of ['enable_seqscan', 'enable_sort', 'enable_bitmapscan']) await client.query(`set ${name} = off`)
+  else await client.query('analyze')
   const explain = async ({ sql, parameters }: CompiledQuery): Promise<readonly string[]> => {
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain ${sql}`, [...parameters])
     return rows.map((row) => row['QUERY PLAN'])

@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { sql } from 'kysely'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { programArgs } from '../program.ts'
-import { onBothStores, type StorePlace } from './stores.ts'
+import { onBothEmptyStores, type StorePlace } from './stores.ts'
 
 /** What it said last, and how long it lives after that at most. */
 const stages = [
@@ -40,7 +40,7 @@ async function killedAfter(word: string, round: number, ms: number, { options }:
 describe('a store whose process is killed', function () {
   this.timeout(Math.max(60_000, kills * 10_000))
 
-  onBothStores((place) => {
+  onBothEmptyStores((place) => {
     it(`has everything acknowledged and nothing half-written, after ${kills} kills at random`, async () => {
       const queued = new Set<string>()
       const signed = new Set<string>()

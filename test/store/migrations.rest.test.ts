@@ -11,7 +11,7 @@ import { openPostgres } from '../../core/store/postgres/open.ts'
 import { StoreError } from '../../core/store/store.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { giveLease, newEntry, queueOf } from '../transactions/journal/entries.ts'
-import { onBothStores, places, type StorePlace } from './stores.ts'
+import { onBothEmptyStores, places, type StorePlace } from './stores.ts'
 
 const storeBefore = new URL('../fixtures/store-0.1.0/sluice.db.gz', import.meta.url)
 const log = { info: () => {}, warn: () => {} }
@@ -23,7 +23,7 @@ const messageOf = async (work: Promise<unknown>): Promise<string> =>
   )
 
 describe('a store of a version before 0.2.0', () => {
-  onBothStores((place) => {
+  onBothEmptyStores((place) => {
     it('fails to open with what to do, and stays as it is', async () => {
       await putStoreBefore(place())
       const before = await contentsOf(place())
@@ -64,7 +64,7 @@ async function putFolderBefore(place: StorePlace): Promise<void> {
 }
 
 describe('a store of 0.2.0 before anything could be stopped', () => {
-  onBothStores((place) => {
+  onBothEmptyStores((place) => {
     it('differs from a new one, whose clients keep nothing', async () => {
       expect([...(await readKeptThin(await place().open(), ['bot']))]).to.deep.equal([])
     })
@@ -97,6 +97,10 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
         checkpoints,
         deliveries,
         preferences,
+        alerts,
+        alert_messages: messages,
+        alert_silences: silences,
+        key_leads: leads,
         kysely_migration: migrations,
         entries: filled,
         ...after
@@ -109,9 +113,9 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
       expect(asRows(filled)).to.have.length(2)
       expect(stops).to.deep.equal([])
       expect(kept).to.deep.equal([{ client: '' }])
-      const newer = [budgets, reservations, approvals, refundable, checkpoints, deliveries, preferences]
+      const newer = [budgets, reservations, approvals, refundable, checkpoints, deliveries, preferences, alerts, messages, silences, leads]
       expect(newer).to.deep.equal(newer.map(() => []))
-      expect(migrations).to.have.length(15)
+      expect(migrations).to.have.length(18)
 
       const again = await place().open()
       await again.write((tx) =>
@@ -124,7 +128,7 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
 })
 
 describe('a store of 0.2.0 whose entries get filters', () => {
-  onBothStores((place) => {
+  onBothEmptyStores((place) => {
     it('has them of every transaction, archived ones too, but of one that is damaged, which stays', async function () {
       this.timeout(60_000)
       await putFolderBefore(place())
@@ -154,10 +158,11 @@ describe('a store of 0.2.0 whose entries get filters', () => {
 })
 
 describe('a store whose checkpoints have the number of transactions in a row of its own', () => {
-  onBothStores((place) => {
+  onBothEmptyStores((place) => {
     it('has it beside the balances of that block', async () => {
       await (await place().open()).close()
       await outside(place(), async (run) => {
+        for (const later of ['alerts', 'alert_messages', 'alert_silences', 'key_leads']) await run(`drop table ${later}`)
         await run('alter table checkpoints drop column nonce')
         await run(`delete from kysely_migration where name >= '014-checkpoint-nonces'`)
         for (const [block, token, balance] of [
@@ -183,7 +188,7 @@ describe('a store whose checkpoints have the number of transactions in a row of 
 })
 
 describe('a migration', () => {
-  onBothStores((place) => {
+  onBothEmptyStores((place) => {
     it('that fails leaves nothing behind, and the next start makes all tables', async () => {
       await outside(place(), (run) => run('create table probes (id bigint)'))
       expect(await messageOf(place().open())).to.contain('probes')
@@ -195,7 +200,7 @@ describe('a migration', () => {
   })
 
   describe('of a later version, in PostgreSQL', () => {
-    const { place } = places('postgres')
+    const { place } = places('postgres', { isEmpty: true })
     const note: Migration = { up: async (db) => void (await sql`alter table servers add column note text`.execute(db)) }
     const openLater = ({ options: { url = '' } }: StorePlace) =>
       openPostgres({ url, serverName: 'later', log, later: { '999-note': note } })
@@ -227,6 +232,9 @@ describe('a migration', () => {
         { name: '013-preferences' },
         { name: '014-checkpoint-nonces' },
         { name: '015-bodies-in-two' },
+        { name: '016-alerts' },
+        { name: '017-alerts-found' },
+        { name: '018-key-leads' },
       ])
       await before.write((tx) => sql`update servers set alive_until = 0`.execute(tx))
       const later = await openLater(place())

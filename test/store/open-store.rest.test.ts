@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { openStore } from '../../core/store/open-store.ts'
 import { StoreError } from '../../core/store/store.ts'
 import { programArgs } from '../program.ts'
-import { onBothStores, places } from './stores.ts'
+import { onBothEmptyStores, places } from './stores.ts'
 
 const log = { info: () => {}, warn: () => {} }
 
@@ -18,7 +18,7 @@ const refusal = async (work: Promise<unknown>): Promise<string> =>
   )
 
 describe('opening a store', () => {
-  onBothStores((place) => {
+  onBothEmptyStores((place) => {
     it('refuses one of a newer version, and leaves it as it was', async () => {
       const store = await place().open()
       await store.write((tx) => sql`insert into kysely_migration (name, timestamp) values ('999-later', '')`.execute(tx))
@@ -49,7 +49,7 @@ describe('opening a store', () => {
   })
 
   describe('in PostgreSQL', () => {
-    const { place } = places('postgres')
+    const { place } = places('postgres', { isEmpty: true })
 
     it('by several servers at once works on an empty database', async () => {
       const stores = await Promise.all(Array.from({ length: 5 }, () => place().open()))

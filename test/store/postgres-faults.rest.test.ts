@@ -15,7 +15,7 @@ import { until } from '../transactions/site.ts'
 import { places } from './stores.ts'
 
 describe('a database in trouble', () => {
-  const { place, postgres } = places('postgres')
+  const { place, postgres } = places('postgres', { ofItsOwn: true })
   const works = async (store: Store) => expect(await store.failing()).to.equal(undefined)
 
   /** Signs until told to stop; what was acknowledged, what certainly was not, and what nobody knows. */

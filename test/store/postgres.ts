@@ -17,8 +17,8 @@ export interface TestPostgres {
   /** With superuser and password. */
   readonly url: string
   readonly password: string
-  /** Makes an empty database; returns its URL. */
-  database(): Promise<string>
+  /** Makes an empty database, or a copy of one that nobody is connected to; returns its URL. */
+  database(copied?: string): Promise<string>
   /** Runs SQL as superuser, outside of any store. */
   query(sql: string, url?: string): Promise<Record<string, unknown>[]>
   /** Sends SIGKILL to all its processes. */
@@ -87,9 +87,10 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
   return {
     url,
     password,
-    async database() {
+    async database(copied) {
       databases += 1
-      await query(url, `create database test${databases}`)
+      const template = copied === undefined ? '' : ` template ${path.basename(new URL(copied).pathname)}`
+      await query(url, `create database test${databases}${template}`)
       return url.replace(/postgres$/, `test${databases}`)
     },
     query: (sql, at = url) => query(at, sql),

@@ -14,15 +14,48 @@ export interface StorePlace {
 
 const silent = { info: () => {}, warn: () => {} }
 
+let shared: TestPostgres | undefined
+
+/**
+ * One PostgreSQL for all files of a run, with databases of their own. It ends before there is anything to vacuum. Where it does not start, the
+ * next file tries again.
+ */
+const sharedPostgres = async (): Promise<TestPostgres> => (shared ??= await startPostgres({ autovacuum: 'off' }))
+
+/** A database of it that has all tables. */
+let migrated: string | undefined
+
+async function migrate(postgres: TestPostgres): Promise<string> {
+  const url = await postgres.database()
+  await (await openStore({ dataDir: tmpdir(), url, serverName: 'test', log: silent })).close()
+  return url
+}
+
+after(() => shared?.stop())
+
 export const kinds = ['embedded', 'postgres'] as const
 
 /** Runs the same tests on both kinds of store. */
-export function onBothStores(tests: (place: () => StorePlace) => void): void {
-  for (const kind of kinds) describe(kind === 'embedded' ? 'in the embedded store' : 'in PostgreSQL', () => tests(places(kind).place))
+export function onBothStores(tests: (place: () => StorePlace) => void, options?: PlaceOptions): void {
+  for (const kind of kinds)
+    describe(kind === 'embedded' ? 'in the embedded store' : 'in PostgreSQL', () => tests(places(kind, options).place))
 }
 
-/** For the tests of the surrounding `describe`: `place()` is an empty one for each. */
-export function places(kind: Store['kind']): { place: () => StorePlace; postgres: () => TestPostgres } {
+/** The same where they make the tables. */
+export const onBothEmptyStores = (tests: (place: () => StorePlace) => void): void => onBothStores(tests, { isEmpty: true })
+
+interface PlaceOptions {
+  /** In PostgreSQL it has no tables yet: to make them each time takes longer than most tests. */
+  readonly isEmpty?: boolean
+  /** PostgreSQL may be ended, stopped or set otherwise: nobody else has it. */
+  readonly ofItsOwn?: boolean
+}
+
+/** For the tests of the surrounding `describe`: `place()` is another one for each, without entries. */
+export function places(
+  kind: Store['kind'],
+  { isEmpty = false, ofItsOwn = false }: PlaceOptions = {},
+): { place: () => StorePlace; postgres: () => TestPostgres } {
   let postgres: TestPostgres | undefined
   let place: StorePlace | undefined
   let folder = ''
@@ -31,13 +64,16 @@ export function places(kind: Store['kind']): { place: () => StorePlace; postgres
   before(async function () {
     if (kind === 'embedded') return
     if (!isPostgresInstalled) this.skip()
-    postgres = await startPostgres()
+    postgres = await (ofItsOwn ? startPostgres() : sharedPostgres())
   })
-  after(() => postgres?.stop())
+  after(async () => {
+    if (ofItsOwn) await postgres?.stop()
+  })
 
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'sluice-store-'))
-    const options = { dataDir: folder, ...(postgres && { url: await postgres.database() }) }
+    const copied = postgres && !isEmpty && !ofItsOwn ? (migrated ??= await migrate(postgres)) : undefined
+    const options = { dataDir: folder, ...(postgres && { url: await postgres.database(copied) }) }
     const open = async () => {
       const store = await openStore({ ...options, serverName: 'test', log: silent })
       opened.push(store)

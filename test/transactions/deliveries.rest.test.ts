@@ -5,7 +5,9 @@ import { SluiceError, type ErrorName } from '../../core/base/errors.ts'
 import type { Store } from '../../core/store/store.ts'
 import { StoreUnavailable } from '../../core/store/store.ts'
 import { createDeliveries, type Deliveries } from '../../core/transactions/deliveries.ts'
+import { withGuards } from '../../core/transactions/guards.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
+import { createUnkeyedRequests, type UnkeyedRequests } from '../../core/transactions/unkeyed-requests.ts'
 import { explainer, recorded } from '../store/explained.ts'
 import { onBothStores } from '../store/stores.ts'
 import { attempt, giveLease, newEntry, next } from './journal/entries.ts'
@@ -28,22 +30,24 @@ describe('requests without a key, of clients that repeat them', () => {
     })
 
     function server(on: Store = store, serverId: string = randomUUID()) {
-      const clock = { offsetMs: 0 }
+      const clock: { offsetMs: number; setMs?: number | undefined } = { offsetMs: 0 }
+      const requests = createUnkeyedRequests()
       const deliveries = createDeliveries({
         store: on,
         serverId,
         journal: sqlJournal(on),
         log: silent,
+        requests,
         onChange: (change) => changes.push(change),
-        nowMs: () => Date.now() + clock.offsetMs,
+        nowMs: () => clock.setMs ?? Date.now() + clock.offsetMs,
       })
       opened.push(deliveries)
-      return { clock, deliveries }
+      return { clock, deliveries, requests }
     }
 
     type RequestOptions = Partial<{
       amount: string
-      act: (key: string) => Promise<string>
+      act: (key: string, requestId: string) => Promise<string>
       client: string
       formerClient: string
       prepare: () => Promise<void>
@@ -69,8 +73,10 @@ describe('requests without a key, of clients that repeat them', () => {
       const delivered = new Promise<boolean>((resolve) => (end = resolve))
       const broken = new Promise<void>((resolve) => (breakLater = resolve))
       const windows = { staleSeconds: 290, collectSeconds: 120 }
+      const requestId = randomUUID()
       const of = {
         interface: 'bots',
+        requestId,
         client,
         formerClient,
         fields: { amount },
@@ -83,7 +89,7 @@ describe('requests without a key, of clients that repeat them', () => {
       const answer = deliveries.once(
         of,
         async () => (await prepare(), { limit: `of ${amount} ${Math.random()}` }),
-        async (key, { limit }) => `${await act(key)} ${limit}`,
+        async (key, { limit }) => `${await act(key, requestId)} ${limit}`,
       )
       return { answer, end, breakLater }
     }
@@ -161,6 +167,49 @@ describe('requests without a key, of clients that repeat them', () => {
       second.end(true)
       await stored([])
       expect(signed).to.equal(1)
+    })
+
+    it('are one where the first, which had the place of a lost one, is gone while it is prepared', async () => {
+      request(server(), { prepare: () => new Promise<void>(() => {}) }).answer.catch(() => {})
+      await stored(['open'])
+      // That server ends without a word.
+      const at = server()
+      let goOn: (() => void) | undefined
+      const first = request(at, {
+        prepare: () => new Promise<void>((resolve) => (goOn = resolve)),
+        act: () => expect.fail('it was signed'),
+      })
+      await until('it is prepared', async () => goOn !== undefined)
+      first.end(false)
+      const second = request(at)
+      const given = await second.answer
+      goOn?.()
+      expect(await first.answer.catch(({ name }: Error) => name)).to.equal('TIMEOUT')
+      second.end(false)
+      await stored(['lost'])
+      expect(await request(at).answer).to.equal(given)
+    })
+
+    it('have of several lost answers that of what was signed, or is being signed, before those for which nothing was', async () => {
+      for (const isSigned of [true, false]) {
+        const amount = isSigned ? '7' : '8'
+        const at = server()
+        const nothing = request(at, { amount, act: failing('TIMEOUT') })
+        let goOn: ((key: string) => void) | undefined
+        const act = (key: string) => (isSigned ? Promise.resolve(key) : new Promise<string>((resolve) => (goOn = () => resolve(key))))
+        // The connection of the first stands, as far as is known.
+        const second = request(at, { amount, act })
+        await nothing.answer.catch(() => {})
+        if (isSigned) await ended(keyOf(await second.answer), 'CONFIRMED')
+        else await until('it is being signed', async () => goOn !== undefined)
+        nothing.end(false)
+        second.end(false)
+        await stored(['lost', 'lost'])
+        const third = await request(at, { amount }).answer
+        goOn?.('')
+        expect(third).to.equal(await second.answer)
+        await store.write((tx) => tx.deleteFrom('deliveries').execute())
+      }
     })
 
     it('are the same however they come, where they are one for ever', async () => {
@@ -255,10 +304,13 @@ describe('requests without a key, of clients that repeat them', () => {
       const at = server(Object.assign(Object.create(store), { writeOnce }))
       const first = await answered(at, false)
       isFailing = true
+      // Both would take its place in one millisecond.
+      at.clock.setMs = Date.now()
       await request(at).answer.catch(() => {})
       isFailing = false
       const second = request(at)
       expect(await second.answer).to.equal(first)
+      at.clock.setMs = undefined
       expect(await request(at).answer).not.to.equal(first)
       await new Promise((resolve) => setTimeout(resolve, 1_200))
       expect(await request(at).answer).not.to.equal(first)
@@ -280,15 +332,13 @@ describe('requests without a key, of clients that repeat them', () => {
       }
     })
 
-    /** After its next reading of the table, this happens first. */
-    function afterNextReading(happens: () => Promise<unknown>): Store {
-      let isNext = true
+    /** After its next reading of the table, or a later one, this happens first. */
+    function afterNextReading(happens: () => Promise<unknown>, ofReadings = 1): Store {
+      let left = ofReadings
       const read: Store['read'] = async (work) => {
         const found = await store.read(work)
-        if (isNext) {
-          isNext = false
-          await happens()
-        }
+        left -= 1
+        if (left === 0) await happens()
         return found
       }
       return Object.assign(Object.create(store), { read })
@@ -325,6 +375,135 @@ describe('requests without a key, of clients that repeat them', () => {
         await stored(['lost'])
       }
       expect(await request(server(afterNextReading(isTold))).answer).to.equal(first)
+    })
+
+    it('are the same where the answer is lost while the table is read for the last time', async () => {
+      // Two readings before the price is asked for, and one after it.
+      let isLost = async () => {}
+      const at = server(afterNextReading(() => isLost(), 5))
+      const { answer, end } = request(at)
+      const first = await answer
+      isLost = async () => {
+        end(false)
+        await until('it is stored', async () => (await at.deliveries.recent()).length === 1)
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+      expect(await request(at).answer).to.equal(first)
+    })
+
+    it('are what was signed, though only the loss of another, for which nothing was, is known until that has its request', async () => {
+      for (const isDecided of [true, false]) {
+        const amount = isDecided ? '9' : '10'
+        let isJoined = async () => {}
+        const writeOnce: Store['writeOnce'] = async (statement) => (await isJoined(), store.writeOnce(statement))
+        const at = server(Object.assign(Object.create(store), { writeOnce }))
+        const hangs = { amount, prepare: () => new Promise<void>(() => {}) }
+        if (!isDecided) {
+          // That server ends without a word: what the next one has is known as lost before it is decided what is done.
+          request(server(), hangs).answer.catch(() => {})
+          await stored(['open'])
+        }
+        const nothing = request(at, isDecided ? { amount, act: failing('TIMEOUT') } : hangs)
+        if (isDecided) await nothing.answer.catch(() => {})
+        else await until('it has the place', async () => changes.includes('joined'))
+        const signed = request(at, { amount })
+        const given = await signed.answer
+        await ended(keyOf(given), 'CONFIRMED')
+        nothing.end(false)
+        await new Promise((resolve) => setTimeout(resolve, 100))
+        const isLost = async () => {
+          isJoined = async () => {}
+          signed.end(false)
+          await new Promise((resolve) => setTimeout(resolve, 50))
+        }
+        if (isDecided) isJoined = isLost
+        const third = request(at, { amount, ...(!isDecided && { prepare: isLost }) })
+        expect(await third.answer).to.equal(given)
+        third.end(true)
+        await stored(['lost'])
+        expect(keyOf(await request(at, { amount }).answer)).not.to.equal(keyOf(given))
+        await store.write((tx) => tx.deleteFrom('deliveries').execute())
+      }
+    })
+
+    const signedUnder = async (key: string) => (await sqlJournal(store).list({ idempotencyKey: key, limit: 10 })).entries.length
+
+    /** Waits for its turn, then signs, unless it is an equal one's whose outcome is known. */
+    function inTurn({ requests }: { requests: UnkeyedRequests }) {
+      const turn = { isWaiting: false, comes: () => {} }
+      const act = async (key: string, requestId: string) => {
+        if ((await signedUnder(key)) > 0) return key
+        turn.isWaiting = true
+        await new Promise<void>((resolve) => (turn.comes = resolve))
+        await withGuards(sqlJournal(store), [], requests).open([newEntry({ idempotencyKey: key, requestId })], lease)
+        return key
+      }
+      const waits = async () => until('it waits for its turn', async () => turn.isWaiting)
+      return { turn, act, waits }
+    }
+
+    it('are one where the first connection ends once the second one’s price is there, and its turn to be signed has not come', async () => {
+      for (const isSigned of [true, false]) {
+        const at = server()
+        const amount = isSigned ? '11' : '12'
+        const [one, two] = [inTurn(at), inTurn(at)]
+        const first = request(at, { amount, act: one.act })
+        const refusal = first.answer.catch(({ name }: Error) => name)
+        await one.waits()
+        if (isSigned) {
+          one.turn.comes()
+          await first.answer
+        }
+        let own = ''
+        const second = request(at, { amount, act: (key, requestId) => ((own ||= key), two.act(key, requestId)) })
+        await two.waits()
+        first.end(false)
+        await until('it is lost', async () => changes.includes('lost'))
+        if (!isSigned) one.turn.comes()
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        two.turn.isWaiting = false
+        two.turn.comes()
+        if (!isSigned) {
+          expect(await refusal).to.equal('TIMEOUT')
+          await two.waits()
+          two.turn.comes()
+        }
+        const given = keyOf(await second.answer)
+        if (isSigned) expect(given).to.equal(keyOf(await first.answer))
+        expect(given).not.to.equal(own)
+        expect([await signedUnder(given), await signedUnder(own)]).to.deep.equal([1, 0])
+        second.end(true)
+        await stored([])
+        changes.length = 0
+      }
+    })
+
+    it('are signed once where the repeat is signed before the first, whose client has gone', async () => {
+      const at = server()
+      const [one, two] = [inTurn(at), inTurn(at)]
+      const first = request(at, { act: one.act })
+      await one.waits()
+      const second = request(at, { act: two.act })
+      await two.waits()
+      two.turn.comes()
+      const given = await second.answer
+      first.end(false)
+      await until('it is lost', async () => changes.includes('lost'))
+      one.turn.comes()
+      expect(await first.answer.catch(({ name }: Error) => name)).to.equal('TIMEOUT')
+      expect(await signedUnder(keyOf(given))).to.equal(1)
+      expect((await sqlJournal(store).list({ limit: 10 })).entries).to.have.length(1)
+    })
+
+    it('are two where both connections stand until each is signed', async () => {
+      const at = server()
+      const both = [inTurn(at), inTurn(at)].map(({ act, waits, turn }) => ({ ...request(at, { act }), waits, turn }))
+      for (const each of both) {
+        await each.waits()
+        each.turn.comes()
+      }
+      const given = await Promise.all(both.map(async ({ answer }) => answer))
+      expect(new Set(given).size).to.equal(2)
     })
 
     it('are the same under the former name of their client', async () => {

@@ -14,6 +14,7 @@ export const never: Rpc = {
   hasRelays: false,
   markUnhealthy: () => {},
   nodes: () => [],
+  onRecovery: () => {},
   isolated: () => {
     throw new Error('Nobody is asked.')
   },

@@ -33,8 +33,11 @@ describe('the newest entries of journal and archive', () => {
   it('are all counted in the gas that a wallet uses', async () => {
     const now = Date.UTC(2026, 0, 8)
     const landed = { id: '0x1', ok: true, blockNumber: 7, receipt: null, cost: { feeRaw: '500' } }
-    const spent = { chain: 'ethereum', network: 'local', createdAt: now - 2 * 86_400_000, attempts: [], landed } as unknown as Entry
-    const network = { chain: 'ethereum', network: 'local', impl: { nativeCurrency: { symbol: 'ETH', decimals: 0 } } }
+    // What an account keeps that the transaction made is not spent.
+    const step = { rent: '2000' }
+    const spent = { step, chain: 'ethereum', network: 'local', createdAt: now - 2 * 86_400_000, attempts: [], landed } as unknown as Entry
+    const rail = { outline: (of: { rent: string }) => ({ rentRaw: BigInt(of.rent) }) }
+    const network = { chain: 'ethereum', network: 'local', impl: { nativeCurrency: { symbol: 'ETH', decimals: 0 }, rail } }
     const registry = { networks: [network] }
     const transactions = {
       list: async ({ cursor }: EntryFilter): Promise<EntryPage> =>

@@ -27,6 +27,8 @@ export interface TestSite {
   chain: Chain
   network: SubmitRequest['network']
   relay: Relay
+  /** Where the chain has two nodes. */
+  secondRelay?: Relay
   rpc(method: string, ...params: readonly unknown[]): Promise<unknown>
   mine(blocks?: number): Promise<void>
   /** Lets everything through again and waits until the server has noticed. */
@@ -40,17 +42,20 @@ export async function startSite({
   flags = [],
   bumpAfterSeconds,
   feeCap = 500,
+  hasTwoNodes = false,
   relaysOf,
 }: {
   confirmations?: number
   flags?: readonly string[]
   bumpAfterSeconds?: number
   feeCap?: number
+  hasTwoNodes?: boolean
   /** Starts private relays for the chain, and gives their URLs. */
   relaysOf?: (rpc: TestSite['rpc']) => Promise<readonly string[]>
 } = {}): Promise<TestSite> {
   const anvil = await startAnvil(0, flags)
   const relay = await startRelay(anvil.rpcUrl)
+  const secondRelay = hasTwoNodes ? await startRelay(anvil.rpcUrl) : undefined
   const privateUrls = await relaysOf?.(anvil.rpc)
   const artifact: unknown = JSON.parse(await readFile(new URL('../../plugins/ethereum/artifacts/Multicall3.json', import.meta.url), 'utf8'))
   const code = await anvil.rpc('eth_call', { data: Reflect.get(Object(artifact), 'bytecode') }, 'latest')
@@ -61,7 +66,7 @@ export async function startSite({
       chain: 'ethereum',
       network: 'local',
       config: {
-        rpcUrls: [relay.url],
+        rpcUrls: [relay, secondRelay].flatMap((each) => each?.url ?? []),
         ...(privateUrls && { privateUrls }),
         confirmations,
         pollingSeconds: 0.05,
@@ -87,6 +92,7 @@ export async function startSite({
     chain,
     network: { chain: 'ethereum', network: 'local', impl: chain },
     relay,
+    ...(secondRelay && { secondRelay }),
     rpc: anvil.rpc,
     async mine(blocks = 1) {
       await anvil.rpc('anvil_mine', toQuantity(blocks))
@@ -104,6 +110,7 @@ export async function startSite({
     async stop() {
       await chain.stop?.()
       await relay.stop()
+      await secondRelay?.stop()
       await anvil.stop()
     },
   }
@@ -148,6 +155,7 @@ interface TransactionsOn {
   readOutcome?: Parameters<typeof createTransactions>[0]['readOutcome']
   nowMs?: () => number
   steadyMs?: () => number
+  ageSeconds?: () => number
 }
 
 /** A server's transactions, as the kernel makes them. */
@@ -166,6 +174,7 @@ export async function transactionsOn({
   readOutcome,
   nowMs,
   steadyMs,
+  ageSeconds,
 }: TransactionsOn = {}): Promise<Transactions> {
   const store = given ?? (await freshStore())
   const leases = sqlLeases({ store, serverId: randomUUID(), serverName: 'test', log: silent })
@@ -178,6 +187,7 @@ export async function transactionsOn({
     ...(readOutcome && { readOutcome }),
     ...(nowMs && { nowMs }),
     ...(steadyMs && { steadyMs }),
+    ...(ageSeconds && { ageSeconds }),
   }
   const transactions = createTransactions({ journal, leases, targets: sites, sign: signer, walletQueue, log, ...told })
   await transactions.recovered

@@ -4,6 +4,7 @@ import { pause, withTimeout } from '../../base/async.ts'
 import { newestMigration } from '../migrations.ts'
 import { takeLease } from '../sql-store.ts'
 import { StoreUnavailable, type LeaseEvents, type ServerIdentity, type ServerLeases, type Store } from '../store.ts'
+import { reasonOf } from '../../base/errors.ts'
 
 /** A server counts as dead this long after its last heartbeat. */
 const sessionMs = 5_000
@@ -77,7 +78,7 @@ export function postgresLeases({ store, url, serverId, serverName, log }: LeaseP
 
   function onError(error: unknown): number {
     const { cause = error } = error instanceof Error ? error : {}
-    if (!isFailing) log.warn({ reason: cause instanceof Error ? cause.message : 'unknown' }, 'leases cannot be renewed')
+    if (!isFailing) log.warn({ reason: reasonOf(cause) }, 'leases cannot be renewed')
     isFailing = true
     return heartbeatAfterErrorMs
   }
@@ -88,6 +89,7 @@ export function postgresLeases({ store, url, serverId, serverName, log }: LeaseP
   }
 
   async function renew(): Promise<void> {
+    await events.beforeRenewal?.()
     let extend = localExpiry.start()
     const renewed = await connection.query(renewSql, [serverId, sessionMs])
     // If the session expired in between, by our clock or the database's, its leases may have had other owners.

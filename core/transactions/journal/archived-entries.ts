@@ -122,7 +122,7 @@ export async function listArchived(
       if (row.key < lowest) return { entries, damaged }
       before = row.key
       const entry = isOf(row, filter) ? readOr(row, onDamage, damaged) : undefined
-      if (entry && (filter.state === undefined || entry.state === filter.state)) entries.push(entry)
+      if (entry && isSame(filter.state, entry.state) && isSame(filter.nonce, entry.nonce)) entries.push(entry)
       if (entries.length === limit) return { entries, damaged, upTo: before }
     }
     if (rows.length < count) return { entries, damaged }
@@ -131,6 +131,8 @@ export async function listArchived(
   }
   return before === undefined ? { entries, damaged } : { entries, damaged, upTo: before }
 }
+
+const isSame = <T>(wanted: T | undefined, value: T): boolean => wanted === undefined || wanted === value
 
 function selectPage(
   store: Store,

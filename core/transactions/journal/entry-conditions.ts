@@ -81,8 +81,8 @@ const openStates: ReadonlySet<TransactionState> = new Set(['QUEUED', 'SIGNED', '
 export const isNoTrade = sql<boolean>`kind <> 'trade'`
 
 /** Whether rows of a wallet or a network have to be looked at one by one. */
-export const hasOwnFilter = ({ pair, client, kind, connector, connectors, on }: EntryFilter): boolean =>
-  [pair, client, kind, connector, connectors, on].some((each) => each !== undefined)
+export const hasOwnFilter = ({ pair, isOfNoPair, client, kind, connector, connectors, on }: EntryFilter): boolean =>
+  [pair, isOfNoPair, client, kind, connector, connectors, on].some((each) => each !== undefined)
 
 export function matches(row: FilteredRow, filter: EntryFilter) {
   const { chain, network, address, addresses, state, idempotencyKey, requestId, nonce, on, client, kind, connector, connectors } = filter

@@ -132,6 +132,7 @@ const Body = compileOnUse(
         signedAt: Type.Number(),
         sentAt: Type.Optional(Type.Number()),
         sends: Type.Number(),
+        node: Type.Optional(Type.String()),
         sendsSinceLost: Type.Optional(Type.Number()),
         refused: Type.Optional(
           Type.Union(
@@ -206,19 +207,22 @@ function entryOf({ key, request_id: requestId, idempotency_key: idempotencyKey }
     const where = stored === undefined ? 'its bytes are damaged' : `${first?.instancePath || 'it'} ${first?.message ?? 'is not an entry'}`
     throw new Error(`The journal's entry ${key} cannot be read: ${where}. Restore the store from a copy, or remove that row.`)
   }
-  const { attempts, cost, ...entry } = stored
-  // Into the copy that is there: another one of an object with so many keys takes longer than its check.
-  const { landed } = entry
+  const { attempts, cost, landed } = stored
   if (landed && !landed.cost && cost) landed.cost = cost
+  if (cost) delete stored.cost
+  // Into what was parsed: a copy of an object with so many keys takes longer than its check.
+  const entry: Omit<typeof stored, 'attempts' | 'cost'> = stored
   return Object.assign(entry, {
     key,
     requestId,
     ...(idempotencyKey !== null && { idempotencyKey }),
-    attempts: attempts.map(({ raw, ...each }) =>
-      Object.assign(each, { raw: raw === undefined ? new Uint8Array() : new Uint8Array(Buffer.from(raw, 'hex')) }),
-    ),
+    attempts: attempts.map((each) => {
+      const attempt: Omit<typeof each, 'raw'> = each
+      return Object.assign(attempt, { raw: each.raw === undefined ? noBytes : new Uint8Array(Buffer.from(each.raw, 'hex')) })
+    }),
   })
 }
+const noBytes = new Uint8Array()
 
 /** What `writeBody` wrote; undefined where its bytes are damaged. */
 export function readStored(body: StoredBytes): unknown {

@@ -1,9 +1,9 @@
-import type { Transaction } from 'kysely'
+import type { RawBuilder, Transaction } from 'kysely'
 import { SluiceError } from '../../contracts/index.ts'
 import type { PairFilter } from '../../store/entry-filters.ts'
 import type { Tables } from '../../store/tables.ts'
 import type { ClientOrder, OrderJournal } from '../book-orders.ts'
-import type { Admission, ReservationPart, Spending, SpendingClient } from '../budgets.ts'
+import type { Admission, ReservationPart, PlannedSpending, Spending, SpendingClient } from '../budgets.ts'
 import type { Entry, RailId, TransactionState } from '../entry.ts'
 import type { StopQuery } from '../stops.ts'
 
@@ -14,13 +14,21 @@ import type { StopQuery } from '../stops.ts'
  */
 export interface Journal {
   /** Before nonces are claimed for new entries. @returns undefined where no budget bounds the client. A rejection is the SluiceError by which one refuses it */
-  admit(of: SpendingClient, spending: () => Spending): Admission | Promise<Admission> | undefined
+  admit(of: SpendingClient, spending: () => PlannedSpending): Admission | Promise<Admission> | undefined
   /**
    * New entries of one queue, before anything is signed, and the book orders that the last of them places.
    * @param spending of all entries. Where there are budgets it is required
-   * @throws SluiceError STOPPED, or that by which the budgets refuse it
+   * @param lossCheck asked in the same write, where several servers write
+   * @throws SluiceError STOPPED, or that by which the budgets or the check refuse it
    */
-  open(entries: readonly Entry[], lease: Lease, claim?: KeyClaim, orders?: readonly ClientOrder[], spending?: Spending): Promise<void>
+  open(
+    entries: readonly Entry[],
+    lease: Lease,
+    claim?: KeyClaim,
+    orders?: readonly ClientOrder[],
+    spending?: Spending,
+    lossCheck?: LossCheck,
+  ): Promise<void>
   /** Before a stored entry is signed again at other fees. @throws SluiceError STOPPED, or that by which the budgets refuse it */
   reserve(spending: Spending, lease: Lease): Promise<void>
   /**
@@ -95,6 +103,20 @@ export interface Lease {
   readonly fencingToken: number
 }
 
+/** Keeps new entries from being written where another server has stored by then that the answer to an equal request was lost. The embedded store has no other. */
+export interface LossCheck {
+  readonly query: LossQuery
+  refuse(): SluiceError
+}
+
+/** SQL in two parts, so that the first one's rows can be locked: what they say when they are. */
+export interface LossQuery {
+  /** The requests that it is about. */
+  readonly equal: RawBuilder<unknown>
+  /** Of one of them: whether its answer was lost. */
+  readonly isLost: RawBuilder<boolean>
+}
+
 /** One call's claim of an Idempotency-Key. Writes that carry it are refused once another call has taken the key over. */
 export interface KeyClaim {
   readonly client: string
@@ -134,10 +156,10 @@ export interface EntryFilter extends PairFilter {
   connector?: string
   /** Only entries of these. */
   connectors?: ReadonlySet<string>
-  /** Requested at this time or later, and before that one: milliseconds since the Unix epoch. */
+  /** Requested at this time or later, and before that one, by the server's clock: milliseconds since the Unix epoch. */
   from?: number
   to?: number
-  /** Archived ones, too. By hash, request or Idempotency-Key they are always listed. Not with `nonce` or `on`. */
+  /** Archived ones, too. By hash, request or Idempotency-Key they are always listed. Not with `on`. */
   archived?: boolean
   /** As callers are shown them: final ones without calls, memo, about and receipt, which take half of the time to read. */
   shownOnly?: boolean
@@ -194,6 +216,7 @@ export interface JournalWriter {
     orders: readonly ClientOrder[],
     stops: StopQuery | undefined,
     reserving: ReservingWrite | undefined,
+    lossCheck: LossCheck | undefined,
   ): Promise<void>
   /** Writes nothing else, and only while the lease is ours. */
   withLease(lease: Lease, stops: StopQuery | undefined, within: WithinWrite | undefined): Promise<void>

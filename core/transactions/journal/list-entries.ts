@@ -16,15 +16,13 @@ import {
   type Narrow,
   type Narrowings,
 } from './entry-conditions.ts'
-import { groupsOf, groupsOfPage, inGroups, newestDownTo } from './entry-groups.ts'
+import { byWalletAlone, groupsOf, groupsOfPage, inGroups, newestOfWallets } from './entry-groups.ts'
 import { collect, collectFirst, createMerge, keysIn, newest, pagesOf, type ReadPage, type Select } from './entry-pages.ts'
 import { bodyColumns, type BodyRow } from './entry-rows.ts'
 import { withKnownAliases } from './pair-names.ts'
 import type { EntryFilter } from './journal.ts'
 
-/** Bodies that are read before other work has its turn. */
-const pageBodies = 50
-/** Those that are only read, not decoded: half a millisecond. */
+/** Bodies that are read before other work has its turn, not decoded: half a millisecond. */
 const statementBodies = 125
 /** With more wallets, their newest entries are found first: most have none that the page shows. */
 const manyGroups = 16
@@ -32,13 +30,13 @@ const manyGroups = 16
 /** @returns what is read of the newest entries that match, at most `limit` */
 export async function listEntries(store: Store, asked: EntryFilter, limit: number): Promise<readonly BodyRow[]> {
   const filter = await withKnownAliases(store, 'entries', withinTime(asked))
-  const alone = filter.txHash === undefined ? byOneColumn(filter) : undefined
+  const alone = filter.txHash === undefined ? (byOneColumn(filter) ?? byWalletAlone(filter)) : undefined
   if (alone) return rowsOfIndex(store, alone, filter, limit)
   const keys = await (filter.txHash === undefined ? listKeys(store, filter, limit) : keysOfHash(store, filter, limit))
   const rowOf = new Map<string, BodyRow>()
-  for (let start = 0; start < keys.length; start += pageBodies) {
+  for (let start = 0; start < keys.length; start += statementBodies) {
     if (start > 0) await nextTurn()
-    const part = keys.slice(start, start + pageBodies)
+    const part = keys.slice(start, start + statementBodies)
     const rows = await store.read((db) => db.selectFrom('entries').select(bodyColumns).where('key', 'in', part).execute())
     for (const row of rows) rowOf.set(row.key, row)
   }
@@ -93,14 +91,14 @@ async function listKeys(store: Store, filter: EntryFilter, limit: number): Promi
   }
   // Every row of the groups matches, and their index has the key.
   if (!groups) return collect(pagesOf(store, keysIn), filter, limit)
-  if (filter.from !== undefined || groups.length <= manyGroups || groups.some(({ address }) => address === undefined))
+  if (groups.length <= manyGroups || groups.some(({ address }) => address === undefined))
     return collect(createMerge(store, inGroups(groups, keysIn)), filter, limit)
   const found = await groupsOfPage(store, groups, filter.cursor, limit)
+  if (found.length === 0) return []
+  // Where there are as many as the page has entries, it ends with the newest of the last of them at the latest.
+  const lowest = [filter.from === undefined ? '' : firstKeyAt(filter.from), found[limit - 1]?.key ?? ''].reduce((a, b) => (a > b ? a : b))
   const ofPage = found.map(({ group }) => group)
-  // The page ends there at the latest, since each of these groups has one that is as new.
-  const lowest = found[limit - 1]?.key
-  if (lowest === undefined) return collect(createMerge(store, inGroups(ofPage, keysIn)), filter, limit)
-  return newestDownTo(store, ofPage, lowest, filter.cursor, limit)
+  return newestOfWallets(store, ofPage, { lowest, cursor: filter.cursor, limit })
 }
 
 const rowsIn: Select<FilteredRow> = (db) => db.selectFrom('entries').select(filterColumns)

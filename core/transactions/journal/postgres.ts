@@ -9,7 +9,16 @@ import { entryRow, hashRows } from './entry-rows.ts'
 import { eventRow } from './entry-events.ts'
 import { stoppedError } from '../../config/stops.ts'
 import { readStop, type StopQuery, type StoredStop } from '../stops.ts'
-import { checkOwnership, type JournalWriter, type KeyClaim, type Lease, type RecordedAnswer, type WithinWrite } from './journal.ts'
+import {
+  checkOwnership,
+  type JournalWriter,
+  type KeyClaim,
+  type Lease,
+  type LossCheck,
+  type LossQuery,
+  type RecordedAnswer,
+  type WithinWrite,
+} from './journal.ts'
 
 /** Undoes what was written beside a statement that wrote nothing. */
 class NotWrittenError extends Error {}
@@ -21,6 +30,8 @@ interface Outcome {
   written: boolean
   /** What keeps the entries from being written. */
   stop?: StoredStop | null
+  /** A loss that its check asked for. */
+  lost?: boolean
   /** Of a budget that is part of the statement. */
   reserved?: unknown
 }
@@ -33,13 +44,13 @@ interface Outcome {
  * transaction of two statements or more, and a server that is stopped in the middle holds its locks until the database ends its session.
  */
 export function postgresWriter(store: Store): JournalWriter {
-  async function run(statement: RawBuilder<Outcome>, within?: WithinWrite): Promise<boolean> {
-    if (!within) return outcomeOf(await store.writeOnce((db) => statement.execute(db)))
+  async function run(statement: RawBuilder<Outcome>, within?: WithinWrite, lossCheck?: LossCheck): Promise<boolean> {
+    if (!within) return outcomeOf(await store.writeOnce((db) => statement.execute(db)), lossCheck)
     return store
       .write(async (tx) => {
         // First: the statement holds the barrier of the events until the commit, and this may wait for others.
         await within(tx)
-        if (!outcomeOf(await statement.execute(tx))) throw new NotWrittenError()
+        if (!outcomeOf(await statement.execute(tx), lossCheck)) throw new NotWrittenError()
         return true
       })
       .catch((error: unknown) => {
@@ -48,10 +59,11 @@ export function postgresWriter(store: Store): JournalWriter {
       })
   }
 
-  function outcomeOf({ rows: [outcome] }: { rows: readonly Outcome[] }): boolean {
+  function outcomeOf({ rows: [outcome] }: { rows: readonly Outcome[] }, lossCheck?: LossCheck): boolean {
     if (!outcome) throw new Error('The database did not say whether it wrote the entries.')
     checkOwnership({ ownsQueue: outcome.owns_queue, ownsKey: outcome.owns_key })
     if (outcome.stop) throw stoppedError(readStop(outcome.stop))
+    if (lossCheck && outcome.lost === true) throw lossCheck.refuse()
     return outcome.written
   }
 
@@ -63,12 +75,14 @@ export function postgresWriter(store: Store): JournalWriter {
   }
 
   return {
-    async open(entries, lease, claim, orders, stops, reserving) {
+    async open(entries, lease, claim, orders, stops, reserving, lossCheck) {
       const statement = (part?: ReservationPart) => sql<Outcome>`
         with ${inputs(entries, lease)}, ${ownership(lease, claim)}, ${stopRow(stops)},
+        ${lossRow(lossCheck?.query)}
         ${part ? sql`budget_row as materialized (${part.holds}),` : sql``}
         outcome as materialized (
           select owns_queue, owns_key, owns_queue and owns_key and not exists (select 1 from stop_row)
+            ${lossCheck ? sql`and not exists (select 1 from loss_row)` : sql``}
             ${part ? sql`and exists (select 1 from budget_row)` : sql``} as written
           from ownership
         ),
@@ -82,15 +96,16 @@ export function postgresWriter(store: Store): JournalWriter {
         barrier as materialized (select ${enterBarrier} from (select count(*) as n from opened) as done where n > 0),
         events_added as (insert into events (${eventColumns}) select ${eventColumns} from barrier, given_events order by entry_key)
         select owns_queue, owns_key, written, ${shownStop} as stop
+          ${lossCheck ? sql`, exists (select 1 from loss_row) as lost` : sql``}
           ${part ? sql`, (select row_to_json(budget_changed) from budget_changed) as reserved` : sql``}
         from outcome`
       async function writeWith(part: ReservationPart): Promise<boolean> {
         const result = await store.writeOnce((db) => statement(part).execute(db))
-        if (!outcomeOf(result)) return false
+        if (!outcomeOf(result, lossCheck)) return false
         part.written(result.rows[0]?.reserved)
         return true
       }
-      const write = async (part = reserving?.part()) => (part && (await writeWith(part))) || run(statement(), reserving?.within)
+      const write = async (part = reserving?.part()) => (part && (await writeWith(part))) || run(statement(), reserving?.within, lossCheck)
       const isWritten = await write().catch(async (error: unknown) => {
         throw isDuplicateOrder(error) ? await orderIdUsed(entries, orders) : error
       })
@@ -196,6 +211,15 @@ const ownership = ({ queue, fencingToken }: Lease, claim: KeyClaim | undefined) 
 /** Read in the same statement: a stop that was committed before it began is seen, and `waitForWriters` waits for the others. */
 const stopRow = (stops: StopQuery | undefined) => sql`stop_row as materialized (${stops ?? sql`select 1 where false`})`
 const shownStop = sql`(select row_to_json(stop_row) from stop_row)`
+
+/**
+ * A server that stores a loss at this moment was first, or waits until the entries are there. Locked first, then asked: the statement's own view of them may be older.
+ */
+const lossRow = (query: LossQuery | undefined) =>
+  query
+    ? sql`equal_rows as materialized (${query.equal} for share),
+        loss_row as materialized (select 1 from equal_rows where ${query.isLost} limit 1),`
+    : sql``
 
 /**
  * Returns when every write that was under way has ended, on all servers: they lock the rows of their leases. Those that come later wait for

@@ -2,17 +2,18 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql, type ExpressionBuilder, type Transaction } from 'kysely'
 import type { Log } from '../../contracts/index.ts'
 import { createTurns } from '../../base/async.ts'
-import { SluiceError } from '../../base/errors.ts'
+import { reasonOf, SluiceError } from '../../base/errors.ts'
 import { walletNumber } from '../../store/compact.ts'
 import type { Store } from '../../store/store.ts'
 import type { Tables } from '../../store/tables.ts'
 import { sqlOrders } from '../book-orders.ts'
-import type { Budgets, OrderEnd, Spending, SpendingClient } from '../budgets.ts'
+import type { Budgets, LaterFills, OrderEnd, PlannedSpending, Spending, SpendingClient } from '../budgets.ts'
 import { isFinal, railName, type Entry } from '../entry.ts'
 import { bodyColumns, type BodyRow, readArchivedBody, readBody, readShown } from './entry-rows.ts'
 import { readEvent } from './entry-events.ts'
 import { deleteEvents, listArchived, markEvents, moveOut, openPlaces, rowOfHash, selectEnded } from './archived-entries.ts'
 import { embeddedWriter } from './embedded.ts'
+import { createKeyLeads, type LimitedFilter } from './key-leads.ts'
 import type { EntryFilter, EntryPage, Journal, JournalEvent, JournalWriter, OnRail, ReservingWrite, WithinWrite } from './journal.ts'
 import { listEntries } from './list-entries.ts'
 import { postgresWriter } from './postgres.ts'
@@ -39,12 +40,13 @@ const writers: Readonly<Record<Store['kind'], (store: Store) => JournalWriter>> 
 export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: readonly Budgets[] = []): Journal {
   const { open, withLease, write, settledEventId } = writers[store.kind](store)
 
-  const { admit, reserving, settling, endingOrder } = within(budgets, store)
+  const { admit, reserving, settling, endingOrder, countingFills } = within(budgets, store)
 
   const archiveTurns = createTurns()
+  const keyLeads = createKeyLeads(store)
 
   function onDamage(error: unknown): void {
-    log?.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'a row of the journal is damaged')
+    log?.warn({ reason: reasonOf(error) }, 'a row of the journal is damaged')
   }
 
   /** The rows that can be read. */
@@ -110,6 +112,16 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
     )
   }
 
+  /** A time in the filter is that of keys. */
+  async function listByKeys(filter: LimitedFilter): Promise<EntryPage> {
+    const { limit } = filter
+    const rows = await listEntries(store, filter, limit + 1)
+    if (includesArchived(filter)) return pageWithArchived(rows, filter, limit)
+    const page = rows.slice(0, limit)
+    const { entries, damaged } = await readPage(page, filter)
+    return pageOf(entries, damaged, rows.length > limit ? page.at(-1)?.key : undefined)
+  }
+
   /** Those that can be read, archived ones too. */
   async function entriesOf(rows: readonly { entry_key: string }[]): Promise<ReadonlyMap<string, Entry>> {
     const keys = [...new Set(rows.map((row) => row.entry_key))]
@@ -142,12 +154,14 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
     return rows.map(readOpen)
   }
 
-  const orderJournal = sqlOrders(store, onDamage, endingOrder)
+  const orderJournal = sqlOrders(store, onDamage, { endOrder: endingOrder, countFills: countingFills })
 
   return {
     admit,
-    open: (entries, lease, claim, orders = [], spending) =>
-      open(entries, lease, claim, orders, stopQuery(entries, spending?.client), reserving(spending)),
+    open: (entries, lease, claim, orders = [], spending, lossCheck) =>
+      keyLeads.writing(entries, () =>
+        open(entries, lease, claim, orders, stopQuery(entries, spending?.client), reserving(spending), lossCheck),
+      ),
     reserve: (spending, lease) => withLease(lease, raiseQuery(spending), isDearer(spending) ? reserving(spending)?.within : undefined),
     write: (entries, lease, answer) => write(entries, lease, answer, settling(entries)),
     async read(key) {
@@ -172,14 +186,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
         return { ...rail, address: lane.slice(railName(rail).length + 1) }
       })
     },
-    async list(filter) {
-      const limit = Math.min(filter.limit ?? defaultLimit, maxLimit)
-      const rows = await listEntries(store, filter, limit + 1)
-      if (includesArchived(filter)) return pageWithArchived(rows, filter, limit)
-      const page = rows.slice(0, limit)
-      const { entries, damaged } = await readPage(page, filter)
-      return pageOf(entries, damaged, rows.length > limit ? page.at(-1)?.key : undefined)
-    },
+    list: ({ limit = defaultLimit, ...filter }) => keyLeads.list(listByKeys, { ...filter, limit: Math.min(limit, maxLimit) }),
     async eventsAfter(id, filter) {
       const { addresses, limit } = filter
       if (addresses?.size === 0) return []
@@ -235,7 +242,7 @@ function within(budgets: readonly Budgets[], { read }: Pick<Store, 'read'>) {
   const admitting = budgets.find(({ admit }) => admit)
   const settlesEnds = () => budgets.some(({ settle, isIdle }) => settle && isIdle?.() !== true)
   return {
-    admit: (of: SpendingClient, spending: () => Spending) => admitting?.admit?.(of, spending, read),
+    admit: (of: SpendingClient, spending: () => PlannedSpending) => admitting?.admit?.(of, spending, read),
     reserving(spending: Spending | undefined): ReservingWrite | undefined {
       if (budgets.length === 0) return undefined
       if (!spending)
@@ -255,6 +262,16 @@ function within(budgets: readonly Budgets[], { read }: Pick<Store, 'read'>) {
       if (asked.length === 0) return undefined
       return async (order: OrderEnd, tx: Transaction<Tables>) => {
         for (const each of asked) await each.endOrder?.(order, tx)
+      }
+    },
+    countingFills() {
+      const asked = budgets.filter(({ countFills, isIdle }) => countFills && isIdle?.() !== true)
+      if (asked.length === 0) return undefined
+      return {
+        concerns: (entry: Entry) => asked.some((each) => each.countsFillsOf?.(entry) !== false),
+        async count(fills: LaterFills, tx: Transaction<Tables>) {
+          for (const each of asked) await each.countFills?.(fills, tx)
+        },
       }
     },
     settling(entries: readonly Entry[]): WithinWrite | undefined {

@@ -1,4 +1,5 @@
 import type { Store } from '../../../core/store/store.ts'
+import type { DeliveryRow } from '../../../core/store/tables.ts'
 import type { Attempt, Entry } from '../../../core/transactions/entry.ts'
 import type { Lease, KeyClaim } from '../../../core/transactions/journal/journal.ts'
 
@@ -88,3 +89,20 @@ export async function giveKey(store: Store, key: string, claim = 1): Promise<Key
   )
   return { client: 'bot', path: '/trade', key, claim }
 }
+
+/** Of a request without an Idempotency-Key that is under way. */
+export const newDeliveryRow = (id: string): DeliveryRow => ({
+  id,
+  interface: 'bots',
+  client: 'bot',
+  fingerprint: 'the same',
+  server: 'here',
+  state: 'open',
+  asked_at: 0,
+  lost_at: 0,
+  stale_ms: 290_000,
+  collect_ms: 120_000,
+  joins: 0,
+  losses: 0,
+  prepared: '{}',
+})

@@ -67,6 +67,21 @@ describe('lists of the archive', function () {
     }
   })
 
+  it('are those of a nonce where one is asked for', async () => {
+    const store = await place().open()
+    const lease = await giveLease(store)
+    const journal = sqlJournal(store)
+    const opened = [7, 8].map((nonce) => newEntry({ address: own, nonce }))
+    await journal.open(opened, lease)
+    const written = opened.map((entry) => next(entry, { state: 'DROPPED' }))
+    await journal.write(written, lease)
+    const found = async () => (await journal.list({ address: own, nonce: 8, archived: true })).entries.map(({ key }) => key)
+    for (const _ of ['journaled', 'archived']) {
+      expect(await found()).to.deep.equal([opened[1]?.key])
+      await journal.ended.moveOut(written)
+    }
+  })
+
   it('are found by their Idempotency-Key before long ones are through', async () => {
     const { journal, read } = await archive(600)
     const lists = Array.from({ length: 12 }, () => journal.list({ address: own, kind: 'liquidity', archived: true }))

@@ -107,7 +107,10 @@ const pairAliases = [
   ...Array.from({ length: 100 }, (_, index) => ({ chain: 'ethereum', network: 'local', pair: `${index}-usdc` })),
 ]
 
-function isVaried(entry: Entry, { client, kind, connector, pair, pairAliases: aliases = [], from, to, ...others }: EntryFilter): boolean {
+function isVaried(
+  entry: Entry,
+  { client, kind, connector, pair, pairAliases: aliases = [], isOfNoPair, from, to, ...others }: EntryFilter,
+): boolean {
   const traded = entry.about === null ? undefined : JSON.stringify(entry.about).toLowerCase()
   const isOf = (name: string) => traded !== undefined && name.split('-').every((each) => traded.includes(`"${each}"`))
   return (
@@ -115,6 +118,7 @@ function isVaried(entry: Entry, { client, kind, connector, pair, pairAliases: al
     (client === undefined || entry.client === client) &&
     (kind === undefined || entry.kind === kind) &&
     (connector === undefined || entry.connector === connector) &&
+    (!isOfNoPair || traded === undefined) &&
     (pair === undefined ||
       isOf(pair) ||
       aliases.some((alias) => isOf(alias.pair) && alias.chain === entry.chain && alias.network === entry.network)) &&
@@ -192,9 +196,16 @@ describe('lists of the journal', function () {
       const all = written.toReversed()
       const middle = all[100]
       if (!middle) throw new Error('There are 300.')
-      const filters = combinations(middle, place(), variedValues).map((filter, index) =>
+      const ofPairs = combinations(middle, place(), variedValues).map((filter, index) =>
         filter.pair !== undefined && index % 3 === 0 ? { ...filter, pairAliases } : filter,
       )
+      const ofNoPair = [
+        {},
+        { kind: 'approve' },
+        { address: wallets[1] ?? '', from: startMs + 100_000 },
+        { client: 'bot', cursor: middle.key },
+      ]
+      const filters: readonly EntryFilter[] = [...ofPairs, ...ofNoPair.map((filter) => ({ ...filter, isOfNoPair: true as const }))]
       const hasAll = async (isArchived: boolean) => {
         for (const [index, filter] of filters.entries()) {
           const limit = [500, 1, 7][index % 3] ?? 500
@@ -271,6 +282,40 @@ describe('lists of the journal', function () {
       }
       await explain.end()
       expect(seen.size).to.be.above(10)
+    })
+
+    it('read the newest of wallets that have many, and not all that these have', async () => {
+      const store = await place().open()
+      const many = Array.from({ length: 20 }, (_, index) => `0x${'ab'.repeat(19)}${String(index).padStart(2, '0')}`)
+      const lease = await giveLease(store)
+      const entries = Array.from({ length: 4_000 }, (_, index) => newEntry({ address: many[index % many.length] ?? '' }))
+      for (let start = 0; start < entries.length; start += 500) await sqlJournal(store).open(entries.slice(start, start + 500), lease)
+      const { recording, queries } = recorded(store)
+      const journal = sqlJournal(recording)
+      const [address = ''] = many
+      const { chain, network } = newEntry()
+      const ofAll = entries
+        .toReversed()
+        .slice(0, 40)
+        .map(({ key }) => key)
+      const listed = async (filter: EntryFilter) => (await journal.list({ ...filter, limit: 40 })).entries.map(({ key }) => key)
+      expect(await listed({ addresses: new Set(many) })).to.deep.equal(ofAll)
+      // One of them has all that is newest, the others are far behind.
+      const keyAt = (index: number) => `${(startMs + index * 1_000).toString(36).padStart(9, '0')}00aaaaaa`
+      const busy = Array.from({ length: 100 }, (_, index) => newEntry({ address, key: keyAt(index) }))
+      await sqlJournal(store).open(busy, lease)
+      const ofBusy = busy
+        .toReversed()
+        .slice(0, 40)
+        .map(({ key }) => key)
+      expect(await listed({ addresses: new Set(many) })).to.deep.equal(ofBusy)
+      expect(await listed({ chain, network, address })).to.deep.equal(ofBusy)
+      expect(await listed({ address })).to.deep.equal(ofBusy)
+      expect(await listed({ addresses: new Set(many), from: startMs + 70_000 })).to.deep.equal(ofBusy.slice(0, 30))
+      const explain = await explainer(place(), store, { isAsLarge: false })
+      for (const query of queries.filter(({ sql }) => sql.includes('entries.wallet')))
+        expect((await explain(query)).join('\n'), query.sql.slice(0, 200)).to.not.match(/Sort|Bitmap|TEMP B-TREE/)
+      await explain.end()
     })
 
     it('read little where few are of the pair, or few of the wallet, however many the others are', async () => {

@@ -282,22 +282,18 @@ describe('leases in PostgreSQL', () => {
   it('stay untaken between the end of a session and the begin of the next', async () => {
     const [a, queue] = [await server(), newQueue()]
     expect(await tokenOf(a, queue)).to.equal(1)
-    let isLocked = true
     // Until it is free, a session can be renewed, and none can begin.
+    let hasEnded = false
     const locked = postgres
       .query('lock table kysely_migration in access exclusive mode; select pg_sleep(2)', url)
-      .then(() => (isLocked = false))
-    await until('the table is locked', async () => {
-      const locks = await postgres.query(
-        "select 1 from pg_locks where mode = 'AccessExclusiveLock' and relation = 'kysely_migration'::regclass",
-        url,
-      )
-      return locks.length > 0 || !isLocked
-    })
+      .then(() => (hasEnded = true))
+    const locks = () =>
+      postgres.query("select 1 from pg_locks where mode = 'AccessExclusiveLock' and relation = 'kysely_migration'::regclass", url)
+    await until('the table is locked', async () => (await locks()).length > 0 || hasEnded)
     await postgres.query('delete from servers', url)
     await until('it owns nothing', async () => a.held(queue) === undefined)
     await tokenOf(a, queue)
-    expect(isLocked).to.equal(false)
+    expect(await locks()).to.deep.equal([])
     await locked
   })
 

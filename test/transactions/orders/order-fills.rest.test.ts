@@ -84,6 +84,30 @@ describe('the fills of orders', () => {
       expect(await fillsOf()).to.deep.equal([[], ['x']])
     })
 
+    it('are kept once their loss is known, where that counts', async () => {
+      await place1()
+      const counted: bigint[] = []
+      const limits = { counts: true, isKnown: false }
+      journal = sqlJournal(store, undefined, [
+        {
+          reserve: async () => {},
+          countsFillsOf: () => limits.counts,
+          countFills: async ({ lostMicros }) => void counted.push(lostMicros),
+        },
+      ])
+      const note = (fills: readonly OrderFill[]) =>
+        journal.orders.noteFills(here, told({ 7: fills }), new Map(), (_about, { length }) =>
+          limits.isKnown ? { part: { numerator: 1n, denominator: 3n }, lostMicros: BigInt(length) } : 'not yet',
+        )
+      expect([await note([fill('x')]), await fillsOf()]).to.deep.equal([0, [[], []]])
+      limits.isKnown = true
+      expect([await note([fill('x')]), await fillsOf()]).to.deep.equal([1, [['x'], []]])
+      expect(counted).to.deep.equal([1n])
+      Object.assign(limits, { counts: false, isKnown: false })
+      expect([await note([fill('y')]), await fillsOf()]).to.deep.equal([1, [['x', 'y'], []]])
+      expect(counted).to.deep.equal([1n])
+    })
+
     it('are no other wallet’s, market’s or exchange’s', async () => {
       await place1()
       const others = [
@@ -125,7 +149,7 @@ describe('the fills of orders', () => {
 
     it('are of markets of perpetuals in which the wallet placed orders before a moment', async () => {
       const atMs = Date.UTC(2026, 0, 1)
-      const queued = newEntry({ kind: 'order', key: `${firstKeyAt(atMs)}00abcdef` })
+      const queued = newEntry({ kind: 'order', key: `${firstKeyAt(atMs)}00abcdef`, createdAt: atMs })
       const ofPerpetual = (clientOrderId: string, index: number, market: string) => ({
         ...placed(clientOrderId, index),
         type: 'PERP_CLOB',
@@ -145,6 +169,22 @@ describe('the fills of orders', () => {
       expect(await marketsOf({ pair: 'k-pepe-usd' })).to.deep.equal([both[1]])
       expect(await marketsOf({ addresses: new Set(['0x2']) })).to.deep.equal([])
       expect(await marketsOf({ connector: 'other' })).to.deep.equal([])
+    })
+
+    it('are of markets in which orders were placed before a moment also where their keys were ahead of the clock', async () => {
+      const dayMs = 86_400_000
+      const atMs = Date.UTC(2026, 0, 1)
+      const requested = (createdAt: number, keyMs: number) =>
+        newEntry({ kind: 'order', createdAt, key: `${firstKeyAt(keyMs)}${String(createdAt % dayMs).padStart(8, '0')}` })
+      const ofPerpetual = (clientOrderId: string, market: string) => ({ ...placed(clientOrderId), type: 'PERP_CLOB', market })
+      await journal.open([requested(atMs, atMs + 3 * dayMs)], lease, undefined, [ofPerpetual('a', 'BTC-USD')])
+      await journal.open([requested(atMs + 3 * dayMs + 70_000, atMs + 3 * dayMs + 70_000)], lease, undefined, [ofPerpetual('b', 'ETH-USD')])
+      const marketsAt = async (beforeMs: number) =>
+        (await perpetualsBefore(store, {}, beforeMs, new AbortController().signal)).map(({ market }) => market).toSorted()
+      expect(await marketsAt(atMs - dayMs)).to.deep.equal([])
+      expect(await marketsAt(atMs + dayMs)).to.deep.equal(['BTC-USD'])
+      expect(await marketsAt(atMs + 3 * dayMs + 10)).to.deep.equal(['BTC-USD'])
+      expect(await marketsAt(atMs + 4 * dayMs)).to.deep.equal(['BTC-USD', 'ETH-USD'])
     })
 
     it('keep a transaction shown where they are damaged', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { createAssociatedAddresses } from '../../../kits/solana/tokens.ts'
 import { solanaRail } from '../../../kits/solana/rail.ts'
+import { createTipAccounts } from '../../../kits/solana/tips.ts'
 import type { SolanaSequence, SolanaSyncState } from '../../../kits/solana/sequence.ts'
 import { createNonceQueue, type ClaimedNonces, type NonceQueue } from '../../../core/transactions/nonce-queue.ts'
 import { native, never } from '../never.ts'
@@ -17,6 +18,9 @@ const rail = solanaRail({
   minSlotMs: 0,
   log: silent,
   token: async () => undefined,
+  tipAccounts: createTipAccounts(),
+  nextTip: () => undefined,
+  refused() {},
 })
 const fees = { computeUnits: 1_000, price: '1' }
 const at = (nowMs: number, more: Partial<SolanaSyncState> = {}): SolanaSyncState => ({

@@ -111,6 +111,45 @@ describe('a nonce queue', () => {
     expect(take(queue, { count: 2 })).to.deep.equal([6, 7])
   })
 
+  it('gives nonces that the chain has gone back behind to fills and callers, and assigns none of them', () => {
+    const queue = laneAt(5)
+    for (const nonce of [5, 6, 7]) occupy(queue, nonce)
+    for (const nonce of [5, 6, 7]) queue.markFinal(nonce)
+    const back = { latest: 5, pending: 5 }
+    for (const _ of [1, 2]) queue.startSync()(back)
+    expect(queue.undone(back)).to.deep.equal({ first: 5, last: 7 })
+    expect(queue.undone({ latest: 8, pending: 8 })).to.equal(undefined)
+    expect(queue.undone({ latest: 5, pending: 8 }), 'nodes have them').to.equal(undefined)
+    expect(take(queue)).to.deep.equal([8])
+    occupy(queue, 8)
+    expect([queue.gaps(back), queue.gaps(back), take(queue, { nonce: 6 })]).to.deep.equal([[], [], 'past'])
+
+    queue.reopen(5)
+    expect([queue.gaps(back), queue.gaps(back)]).to.deep.equal([[], [5, 6, 7]])
+    expect(take(queue, { nonce: 4 })).to.equal('past')
+    expect([take(queue, { nonce: 5 }), take(queue)]).to.deep.equal([[5], [9]])
+    occupy(queue, 5)
+    queue.markFinal(5)
+    expect(queue.gaps(back), 'a node that lags').to.deep.equal([6, 7])
+    expect(take(queue, { nonce: 5 })).to.equal('past')
+    // The chain has them again.
+    queue.gaps({ latest: 8, pending: 8 })
+    for (const _ of [1, 2]) expect(queue.gaps(back)).to.deep.equal([])
+    expect(take(queue, { nonce: 6 })).to.equal('past')
+  })
+
+  it('has far more nonces filled that the chain has gone back behind than a gap has otherwise', () => {
+    const queue = laneAt(0)
+    queue.markFinal(999)
+    const back = { latest: 0, pending: 0 }
+    for (const _ of [1, 2]) queue.startSync()(back)
+    expect(take(queue)).to.deep.equal([1000])
+    occupy(queue, 1000)
+    queue.reopen(0)
+    queue.gaps(back)
+    expect(queue.gaps(back)[0]).to.equal(0)
+  })
+
   it('agrees with a cached answer that says the same and is not behind a final transaction', () => {
     const word = (latest: number, pending = latest) => ({ latest, pending })
     const fresh = createNonceQueue({ rail, address: '0x1', limit: 8, name: '0x1' })

@@ -1,3 +1,4 @@
+import { toQuantity } from 'ethers'
 import { expect } from 'chai'
 import { SluiceError } from '../../../core/base/errors.ts'
 import type { Store } from '../../../core/store/store.ts'
@@ -14,6 +15,7 @@ import {
   gwei,
   order,
   reaches,
+  rejection,
   sign,
   soon,
   startSite,
@@ -54,12 +56,35 @@ describe('transactions that a server left open', function () {
     return transactions
   }
   /** One that can be killed: from then on nothing of it gets into the journal. */
-  const mortal = (more: object = {}) => server({ journalOf: (journal) => faultyJournal(journal, faults), ...more })
+  const mortal = (more: Parameters<typeof transactionsOn>[0] = {}) =>
+    server({ journalOf: (journal) => faultyJournal(journal, faults), ...more })
   async function kill(transactions: Transactions): Promise<void> {
     faults.away = true
     running.splice(running.indexOf(transactions), 1)
     await transactions.stop(0)
   }
+
+  it('free no nonce of a final one after them, where a node lags and one before it is seen late', async () => {
+    let late: number | undefined
+    const first = await mortal({ readOutcome: ({ nonce }) => (nonce === late ? () => new Promise(() => {}) : undefined) })
+    const held = await first.submit(order(site), soon())
+    late = held.nonce
+    const final = await first.submit(order(site), soon())
+    await site.mine(4)
+    await reaches(first, final.txHash, 'CONFIRMED')
+    expect(await stateOf(first, held.txHash)).to.equal('MINED')
+    await kill(first)
+    faults = {}
+    const before = toQuantity(held.nonce)
+    site.relay.edit = (methods, answer) =>
+      Array.isArray(answer)
+        ? answer.map((each: object, index) => (methods[index] === 'eth_getTransactionCount' ? { ...each, result: before } : each))
+        : answer
+    const second = await server()
+    expect(await rejection(second.submit(order(site, { nonce: final.nonce }), soon()))).to.include({ name: 'INVALID_NONCE' })
+    site.relay.edit = undefined
+    await reaches(second, held.txHash, 'CONFIRMED')
+  })
 
   it('reach their end on the next server, whatever state they were in', async () => {
     let isHung = false
