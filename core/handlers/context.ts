@@ -1,6 +1,7 @@
 import type { LiveClients } from '../config/live-clients.ts'
 import type { AnswerOf, EndpointName, EndpointByName, RequestEffect, RequestOf, Target, Permission } from '../api/index.ts'
 import type { Client, ClientLimits } from '../config/clients.ts'
+import type { AlertDesk } from '../alerts/index.ts'
 import type { Settings } from '../config/settings.ts'
 import type { At, Head } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
@@ -14,7 +15,7 @@ import type { Replay } from '../limits/replay.ts'
 import type { ApprovalCheck } from '../limits/approval-check.ts'
 import type { Approval, Approvals } from '../limits/approvals.ts'
 import type { HoldingsReader } from '../limits/holdings.ts'
-import type { NetworkLimits, NetworkName } from '../limits/limit-checks.ts'
+import type { NetworkLimits } from '../limits/limit-checks.ts'
 import type { LimitUsage } from '../limits/usage.ts'
 import type { Checkpoints } from '../books/checkpoints.ts'
 import type { Market } from '../market/market.ts'
@@ -33,6 +34,7 @@ import type { Transactions } from '../transactions/transactions.ts'
 import type { ApprovedSpenders } from './amm/approved.ts'
 import type { NetworkEntry, Registry, VenueEntry } from '../plugins/index.ts'
 import { addressKey } from '../base/addresses.ts'
+import type { NetworkName } from '../base/networks.ts'
 
 /** The function behind an endpoint. The envelope of the response is added around it. */
 export type Handler<N extends EndpointName> = (
@@ -65,7 +67,7 @@ export interface Services {
   /** What wallets held at earlier blocks. */
   checkpoints: Checkpoints
   /** Of orders in books: learnt from their exchanges. */
-  orderFills: Pick<OrderFills, 'want'>
+  orderFills: Pick<OrderFills, 'want' | 'look'>
   deliveries: Pick<Deliveries, 'lostOf' | 'recent'>
   /** The books that are being read. */
   bookRuns: BookRuns
@@ -73,6 +75,8 @@ export interface Services {
   quarantine: Pick<Quarantine, 'refuse' | 'lift'>
   /** What is stopped: in the store. */
   stops: Stops
+  /** Absent without conf/alerts.yml. */
+  alerts: AlertDesk | undefined
   /** Of conf/clients.yml, as it is now. */
   clients: Pick<LiveClients, 'list' | 'onChange'>
   /** What each client may touch. */
@@ -90,6 +94,8 @@ export interface Services {
   limitUsage(client: string): Promise<readonly LimitUsage[]>
   /** Of clients with limits of what they have open. */
   perpetuals: PerpetualTurns
+  /** When certificates end: those of the server, and those of clients that its folder knows. Undefined where it cannot be read. */
+  certificateEnds(): Promise<readonly { readonly name: string; readonly expiresAt: number; readonly fingerprint256?: string }[] | undefined>
   /** The wallets that the server holds keys of. */
   wallets: { all(): readonly WalletEntry[] }
   settings: Settings

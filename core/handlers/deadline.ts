@@ -23,7 +23,7 @@ export class Deadline {
   #unlink: (() => void) | undefined
   #isEndedEarly = false
   #isOver = false
-  readonly #whenOver = new Set<(reason?: unknown) => void>()
+  #whenOver: Set<(reason?: unknown) => void> | undefined
 
   /**
    * @param charge who the request's work is done for
@@ -64,7 +64,7 @@ export class Deadline {
     try {
       const outcome = work()
       isPending = outcome instanceof Promise
-      return outcome instanceof Promise ? this.#inTime(outcome).finally(() => this.#stop()) : outcome
+      return outcome instanceof Promise ? this.#inTime(outcome) : outcome
     } finally {
       if (!isPending) this.#stop()
     }
@@ -76,8 +76,8 @@ export class Deadline {
     const caller = this.#caller
     const endWithIt = (reason?: unknown) => this.end(reason)
     if (caller instanceof Deadline) {
-      caller.#whenOver.add(endWithIt)
-      this.#unlink = () => caller.#whenOver.delete(endWithIt)
+      ;(caller.#whenOver ??= new Set()).add(endWithIt)
+      this.#unlink = () => caller.#whenOver?.delete(endWithIt)
       if (caller.isOver) endWithIt()
     } else if (caller) this.#unlink = whenAborted(caller, endWithIt)
   }
@@ -86,7 +86,7 @@ export class Deadline {
     if (this.#isOver) return
     this.#isOver = true
     this.#controller?.abort(reason)
-    for (const each of this.#whenOver) each(reason)
+    if (this.#whenOver) for (const each of this.#whenOver) each(reason)
   }
 
   #over(): SluiceError {
@@ -98,26 +98,36 @@ export class Deadline {
     this.#unlink?.()
   }
 
-  async #inTime<T>(work: Promise<T>): Promise<T> {
+  /** One promise, and no race: most requests through an interface wait here. */
+  #inTime<T>(work: Promise<T>): Promise<T> {
     this.#start()
-    let graceTimer: NodeJS.Timeout | undefined
-    let startGrace = () => {}
-    const late = new Promise<never>((_resolve, reject) => {
-      startGrace = () => void (graceTimer = setTimeout(() => reject(this.#over()), graceMs))
+    return new Promise((resolve, reject) => {
+      let graceTimer: NodeJS.Timeout | undefined
+      const settle = () => {
+        clearTimeout(graceTimer)
+        this.#whenOver?.delete(startGrace)
+        this.#stop()
+      }
+      const startGrace = () => {
+        graceTimer = setTimeout(() => {
+          settle()
+          reject(this.#over())
+        }, graceMs)
+      }
       if (this.#isOver) startGrace()
-      else this.#whenOver.add(startGrace)
+      else (this.#whenOver ??= new Set()).add(startGrace)
+      work.then(
+        (value) => {
+          settle()
+          resolve(value)
+        },
+        (error: unknown) => {
+          settle()
+          // A handler that waited may throw what ended its wait.
+          reject(this.#isOver && isAbort(error) ? this.#over() : error)
+        },
+      )
     })
-    // A failure after the timeout must not be an unhandled rejection.
-    work.catch(() => {})
-    try {
-      return await Promise.race([work, late])
-    } catch (error) {
-      // A handler that waited may throw what ended its wait.
-      throw this.#isOver && isAbort(error) ? this.#over() : error
-    } finally {
-      clearTimeout(graceTimer)
-      this.#whenOver.delete(startGrace)
-    }
   }
 }
 

@@ -1,11 +1,8 @@
 // An endpoint is called here, whichever interface the call comes by: over HTTP it is a request, for others a function.
-import fastJsonStringify from 'fast-json-stringify'
-import type { TObject } from 'typebox'
-import { anyConnector, envelopeFields, type Endpoint, type StreamFormat } from '../api/endpoint.ts'
+import { anyConnector, type Endpoint, type StreamFormat } from '../api/endpoint.ts'
 import { endpoints, type AnyEndpoint, type EndpointName, type EndpointByName, type RequestOf, type ResponseOf } from '../api/index.ts'
 import { badFields } from '../base/errors.ts'
 import type { Payer } from '../base/fair-turns.ts'
-import { isObject } from '../base/json.ts'
 import type { Settings } from '../config/settings.ts'
 import { pathsHider } from '../config/shown-paths.ts'
 import { readIdempotencyKey, type Answer, type Idempotency } from '../transactions/idempotency.ts'
@@ -24,9 +21,11 @@ import {
   type WaitedRequest,
 } from './context.ts'
 import { orWaiting } from './approval-runs.ts'
+import { createRenderer } from './answer-forms.ts'
 import { HeldRequest } from '../limits/approval-check.ts'
 import { Deadline, ended } from './deadline.ts'
-import { fieldsReader, type FieldsReader } from '../config/field-reader.ts'
+import { fieldsReader, type Fields, type FieldsReader } from '../config/field-reader.ts'
+import type { Question } from '../config/query-reader.ts'
 import type { NetworkEntry, VenueEntry } from '../plugins/index.ts'
 import { streamHandlers } from './streams.ts'
 
@@ -63,6 +62,8 @@ export interface EndpointCalls {
    * @param read gives the fields as `readFields` returned them, once the permission is known
    */
   answer<C extends Call>(call: C, read: (call: C) => Question): Answer | Promise<Answer>
+  /** The same as an object: what the JSON of the answer would be read as. */
+  ask(call: Call, request: Readonly<Fields>): object | Promise<object>
   /**
    * All that there is as text, which is made as fast as it is taken, for longer than a request may take. Absent: the endpoint has no more than an answer.
    * @throws SluiceError as `answer`; the text as what happens then
@@ -84,18 +85,6 @@ export interface Call extends Omit<CallOptions, 'key'> {
   readonly waited?: WaitedRequest
 }
 
-export type Fields = Record<string, unknown>
-
-/** A request that may come again. Where its answer is the same object again, only the time and latency of the response differ. */
-export interface Question<T extends object = Fields> {
-  /** Frozen where it is kept. */
-  readonly request: Readonly<T>
-  /** The last answer, if it cannot change. */
-  answer?: object | undefined
-  /** That answer as JSON, up to what differs each time. */
-  open?: string
-}
-
 export interface DispatchParts {
   services: Services
   handlers: Handlers
@@ -115,9 +104,9 @@ export function createDispatch(parts: DispatchParts): Dispatch {
     endpoint: of,
     async call(name, fields, options) {
       if (options.signal?.aborted || options.within?.isOver) throw ended
-      const { readFields, answer } = of(name)
-      const { body } = await answer({ ...options, startedAt: performance.now() }, () => ({ request: readFields(fields, 'body') }))
-      return JSON.parse(body)
+      const asked = await of(name).ask({ ...options, startedAt: performance.now() }, fields)
+      // The answer of this very endpoint, by its schema.
+      return asked as never
     },
   }
 }
@@ -126,11 +115,11 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
   const { permission, wallet, acts, on, path, request: schema, response } = endpoint as Endpoint
   // What is said of the server itself may name its files.
   const hidePaths = on === 'service' ? pathsHider(settings) : undefined
-  let serialize: ((answer: object) => string) | undefined
+  const { render, asObject } = createRenderer(response, hidePaths)
+  const readFields = fieldsReader(schema)
   // The handler of this very endpoint: its request is what the reader has checked, its context what the lookup returns.
   const handler = handlers[endpoint.name] as unknown as (request: Fields, context: object) => ReturnType<Handler<'Status'>>
   const lookUp = lookupOf(on, services)
-  const isEnveloped = 'properties' in response && isObject(response.properties) && 'latency' in response.properties
   const { requestTimeoutSeconds } = settings.server
   const { approvals } = services
 
@@ -165,21 +154,32 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
     throw error
   }
 
+  /** What a call works with. */
+  function begin({ caller, requestId, client, signal, within, waited }: Call, asked: Readonly<Fields>) {
+    const request = waited ? { ...asked, ...waited.bound } : asked
+    const deadline = new Deadline(requestTimeoutSeconds, { payer: client, turns: services.turns }, signal ?? within)
+    const context = new HandlerContext(services, caller, requestId, deadline)
+    if (acts) Object.assign(context, { words: wordsOf(path, asked) })
+    if (waited) Object.assign(context, { approval: waited.mark })
+    return { request, deadline, context }
+  }
+
+  /** What the handler gives. */
+  function handle(call: Call, asked: Readonly<Fields>): object | Promise<object> {
+    const { request, deadline, context } = begin(call, asked)
+    return deadline.bound<object>(() => after(lookUp(request), (target: TargetEntries) => handler(request, context.at(target))))
+  }
+
   function answerNow(call: Call, question: Question, key: string | undefined): Answer | Promise<Answer> {
     const { caller, requestId, startedAt, waited } = call
     const { request: asked } = question
-    const request = waited ? { ...asked, ...waited.bound } : asked
-    const deadline = new Deadline(requestTimeoutSeconds, { payer: call.client, turns: services.turns }, call.signal ?? call.within)
-    const context = new HandlerContext(services, caller, requestId, deadline)
-    const handle = (target: TargetEntries) => handler(request, context.at(target))
-    if (acts) Object.assign(context, { words: wordsOf(path, asked) })
-    if (waited) Object.assign(context, { approval: waited.mark })
     if (key === undefined) {
-      const answered = deadline.bound(() => after(lookUp(request), handle))
+      const answered = handle(call, asked)
       return answered instanceof Promise
         ? answered.then((given: object) => render(given, question, startedAt))
         : render(answered, question, startedAt)
     }
+    const { request, deadline, context } = begin(call, asked)
 
     /** The caller gets exactly the bytes that are journaled with the signed transaction. */
     const act = async (claim: KeyClaim, tag: string) => {
@@ -206,30 +206,12 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
     return deadline.bound(() => idempotency.once({ key: { client, path, key }, formerClient, request: asked, requestId, act }))
   }
 
-  function render(answer: object, question: Question, startedAt: number): Answer {
-    // Health endpoints answer 503 and name the failing part.
-    const status = 'status' in answer && answer.status === 'failing' ? 503 : 200
-    if (!isEnveloped) return { status, body: serialized(answer) }
-    let open = question.answer === answer ? question.open : undefined
-    if (open === undefined) {
-      const text = serialized(answer)
-      open = text === '{}' ? '{' : `${text.slice(0, -1)},`
-      // What is not frozen may have changed when it comes again.
-      if (Object.isFrozen(answer)) {
-        question.answer = answer
-        question.open = open
-      }
-    }
-    const timestamp = 'timestamp' in answer && typeof answer.timestamp === 'number' ? answer.timestamp : Date.now()
-    const network = JSON.stringify(String(question.request.network))
-    return { status, body: `${open}"network":${network},"timestamp":${timestamp},"latency":${secondsSince(startedAt)}}` }
-  }
-
-  function serialized(shown: object): string {
-    // Compiled with the first answer, as the validator is with the first request.
-    serialize ??= fastJsonStringify(JSON.parse(JSON.stringify(isEnveloped ? withoutEnvelope(response as TObject) : response)))
-    const json = serialize(shown)
-    return hidePaths ? hidePaths(json) : json
+  function ask(call: Call, fields: Readonly<Fields>): object | Promise<object> {
+    const read = () => ({ request: readFields(fields, 'body') })
+    if (acts) return after(answer(call, read), ({ body }) => JSON.parse(body))
+    const { startedAt } = call
+    const { request } = readAllowed(call, read)
+    return after(handle(call, request), (given) => asObject(given, request, startedAt))
   }
 
   const streamHandler = streamHandlers.get(endpoint.name)
@@ -245,7 +227,7 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
       return beginningWith(await deadline.bound(() => text.next()), text, hidePaths)
     })
 
-  return { readFields: fieldsReader(schema), answer, ...(stream && { stream }) }
+  return { readFields, answer, ask, ...(stream && { stream }) }
 }
 
 async function* beginningWith(
@@ -260,13 +242,6 @@ async function* beginningWith(
   } finally {
     await others.return()
   }
-}
-
-/** It is for the request to say them, whatever the answer has. */
-function withoutEnvelope({ properties, required, ...schema }: TObject): object {
-  const isOwn = (name: string) => !Object.hasOwn(envelopeFields, name)
-  const fields = Object.entries(properties).filter(([name]) => isOwn(name))
-  return { ...schema, properties: Object.fromEntries(fields), required: required.filter(isOwn) }
 }
 
 /** What a request names of these. */
@@ -296,9 +271,6 @@ function lookupOf(on: Endpoint['on'], { registry }: Services) {
     return waking ? waking.then(() => find(chain, network, connector)) : find(chain, network, connector)
   }
 }
-
-/** Rounded to microseconds: further digits are noise of the clock. */
-const secondsSince = (startedAtMs: number) => Math.round((performance.now() - startedAtMs) * 1000) / 1e6
 
 /**
  * What a handler gets. A class, as V8 makes a hidden class for each object literal with a getter: it would stay until the next collection of old

@@ -1,5 +1,6 @@
 import { responseKey } from '../live-state/token-book.ts'
 import { type At, type EvmVerbs, type Permit2Allowance, type Plan, type Token } from '../contracts/index.ts'
+import { isUnlimited } from '../contracts/permit2.ts'
 import { fromRaw } from '../base/decimal.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
 import { gasOf, type SubmitResult } from '../transactions/submit-request.ts'
@@ -9,8 +10,8 @@ import type { NetworkEntry } from '../plugins/index.ts'
 import {
   isBuiltInSpender,
   isListedSpender,
+  neverExpires,
   readExpiry,
-  readSpenders,
   refuseOfQuarantined,
   requireExact,
   requireMayApprove,
@@ -18,7 +19,8 @@ import {
   type Spenders,
 } from './spenders.ts'
 import { heldApproval } from './market-check.ts'
-import { connectorsOf, touchedTokens } from './touches.ts'
+import { readEverySpender } from './swap-spenders.ts'
+import { connectorsOf, touchedTokens, touchedVenue } from './touches.ts'
 import { unavailableTokens } from './tokens.ts'
 import { readAddress, readFees, readWallet, requireKey, showGas } from './wallets.ts'
 
@@ -28,12 +30,14 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   const evm = evmOf(network)
   const address = readAddress(network, request.address)
   requireKey(services.wallets, network, address)
-  const named = await readSpenders(request.spender, network, services.registry, at)
+  const named = await readEverySpender(request.spender, context, at)
   const feeOverrides = readFees(request, network)
   const token = await network.tokens.resolve(request.token, 'token', at)
   const amountRaw = readAllowance(request.amount, token)
   // To take something away gives nobody anything, and what earlier versions approved by the name is taken away, too.
-  const spenders = amountRaw === 0n ? { ...named, addresses: named.all } : named
+  const meant = amountRaw === 0n ? { ...named, addresses: named.all } : named
+  const wanted = { owner: address, token, amountRaw, expires: request.expires }
+  const spenders = named.venues ? { ...meant, addresses: await spendersToChange(meant, wanted, evm, at) } : meant
   if (amountRaw !== 0n) {
     requireMayApprove(spenders, network, services)
     await refuseOfQuarantined(spenders, network, services.registry, services.quarantine)
@@ -91,7 +95,7 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
       scope: { contracts: [token.address, ...spenders.permit2.values()], valueRaw: 0n, stepGas: network.impl.rail.transferGas },
       kind: 'approve',
       touches: () => {
-        const connectors = connectorsOf(spenders.addresses, network, services.registry)
+        const connectors = named.venues?.flatMap(touchedVenue) ?? connectorsOf(spenders.addresses, network, services.registry)
         return { action: 'approve', tokens: touchedTokens([token.address], network), ...(connectors.length > 0 && { connectors }) }
       },
       commitment: grantedRaw > 0n && isUnknownSpender ? heldApproval(given, context) : { gives: given },
@@ -107,17 +111,44 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   return answer(submitted)
 }
 
+/** Of several connectors those spenders whose allowance is another one, as each takes a transaction. One at least: the answer has its hash. */
+async function spendersToChange(
+  { addresses, permit2 }: Spenders,
+  {
+    owner,
+    token,
+    amountRaw,
+    expires = neverExpires,
+  }: { owner: string; token: Token; amountRaw: bigint | undefined; expires?: number | undefined },
+  evm: EvmVerbs,
+  at: At,
+): Promise<readonly string[]> {
+  const [plain, byPermit2] = await readAllowances(evm, owner, { addresses, permit2 }, [token], at)
+  const isWanted = (currentRaw: bigint | undefined) =>
+    currentRaw !== undefined && (amountRaw === undefined ? isUnlimited(currentRaw) : currentRaw === amountRaw)
+  const others = addresses.filter((spender) => {
+    if (!permit2.has(spender)) return !isWanted(plain.get(spender)?.[0])
+    const [allowance] = byPermit2.get(spender) ?? []
+    if (!allowance) return true
+    // What the spender was given counts again as soon as the token allows Permit2 more.
+    const { amountRaw: takesRaw, givenRaw = takesRaw } = allowance
+    return !isWanted(takesRaw) || !isWanted(givenRaw) || (amountRaw !== 0n && allowance.expires !== expires)
+  })
+  return others.length > 0 ? others : addresses.slice(0, 1)
+}
+
 /** In smallest units; undefined for the largest amount; 0 revokes. */
 function readAllowance(text: string | undefined, token: Token): bigint | undefined {
   if (token.native) throw badFields([{ field: 'token', problem: `${token.symbol} is the native coin: it needs no allowance` }])
   return text === undefined ? undefined : readRaw(text, token, 'amount')
 }
 
-const evmAllowances: Handler<'EVMAllowances'> = async (request, { network, services: { registry, transactions }, signal }) => {
+const evmAllowances: Handler<'EVMAllowances'> = async (request, context) => {
+  const { network, services, signal } = context
   const at = { signal }
   const evm = evmOf(network)
   const owner = readAddress(network, request.address)
-  const { addresses, all, permit2 } = await readSpenders(request.spender, network, registry, at)
+  const { addresses, all, permit2 } = await readEverySpender(request.spender, context, at)
   const asked = await network.tokens.resolveEach(request.tokenSymbols, 'tokenSymbols', at)
   const tokens = asked.found.map(({ token }) => token)
   const [plain, byPermit2] = await readAllowances(evm, owner, { addresses: all, permit2 }, tokens, at)
@@ -131,7 +162,7 @@ const evmAllowances: Handler<'EVMAllowances'> = async (request, { network, servi
   const lowest = show((i) => raws.map((row) => row[i] ?? 0n).reduce((a, b) => (a < b ? a : b)))
   const each = Object.fromEntries(all.map((address) => [address, show((i) => rawsOf(address)[i] ?? 0n)]))
   const expiries = Object.fromEntries([...byPermit2].map(([spender, allowances]) => [spender, byToken((i) => allowances[i]?.expires ?? 0)]))
-  const permits = byPermit2.size > 0 ? await showPermits(owner, byPermit2, tokens, network, transactions) : []
+  const permits = byPermit2.size > 0 ? await showPermits(owner, byPermit2, tokens, network, services.transactions) : []
   return {
     spender: addresses[0] ?? '',
     approvals: lowest,
@@ -150,8 +181,8 @@ async function showPermits(
   { chain, network }: NetworkEntry,
   transactions: Services['transactions'],
 ) {
-  const outstanding = await transactions.outstandingPermits({ chain, network, address: owner })
-  return outstanding
+  const { permits } = await transactions.rightsUnderWay({ chain, network, address: owner })
+  return permits
     .filter(({ permit }) => spenders.has(permit.spender) && tokens.some(({ address }) => address === permit.token))
     .map(({ permit: { spender, token, amountRaw, decimals, expires }, txHash }) => {
       const amount = fromRaw(BigInt(amountRaw), decimals)

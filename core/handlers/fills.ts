@@ -66,7 +66,7 @@ async function attempt(read: () => Fill | undefined | Promise<Fill | undefined>)
   }
 }
 
-const hasFill = (kind: Entry['kind']): boolean => kind === 'trade' || kind === 'liquidity' || kind === 'position'
+export const hasFill = (kind: Entry['kind']): boolean => kind === 'trade' || kind === 'liquidity' || kind === 'position'
 
 /** Its `about` says where the events are: no plugin is needed. */
 const isReadByCore = ({ kind, about }: Entry): boolean =>

@@ -1,4 +1,5 @@
 import type { BookSet, EndpointName } from '../api/index.ts'
+import { alertHandlers } from './alerts.ts'
 import { approvalHandlers } from './approvals.ts'
 import { altchainCreateToken } from './altchain.ts'
 import { booksVerifyHandlers } from './books-verify.ts'
@@ -69,6 +70,7 @@ export const handlers: Handlers = {
   ...limitHandlers,
   ...approvalHandlers,
   ...booksVerifyHandlers,
+  ...alertHandlers,
   ...stopHandlers,
   ...networkHandlers,
   ...evmHandlers,

@@ -23,6 +23,8 @@ export interface JournalView {
   /** Undefined where nobody lists it. */
   tokenOf(entry: Entry, address: string): Pick<Token, 'symbol' | 'decimals'> | undefined
   costOf(entry: Entry): Cost | undefined
+  /** The most that an attempt offers, in the coin's smallest unit. Undefined where there is no such fee, or the network is not there. */
+  maxFeeOf?(entry: Entry, attempt: Entry['attempts'][number]): bigint | undefined
   /** Which answers about it were lost. */
   deliveryOf?(entry: Entry): LostAnswers | undefined
 }
@@ -31,6 +33,8 @@ export const journalView = ({ status }: Pick<Transactions, 'status'>, registry: 
   status,
   coinOf: (entry) => networkOf(entry, registry)?.impl.nativeCurrency,
   costOf: (entry) => paidCostOf(entry, registry),
+  // On the own rail of an exchange no fee is offered; of an archived transaction nobody knows any more what was.
+  maxFeeOf: (entry, { fees }) => (entry.signer === undefined && fees ? networkOf(entry, registry)?.impl.rail.maxFee?.(fees) : undefined),
   tokenOf(entry, address) {
     const on = networkOf(entry, registry)
     const coin = on?.impl.nativeCurrency
@@ -64,7 +68,7 @@ export function showTransaction(entry: Entry, view: JournalView): JournaledTrans
     txBlock: landed?.blockNumber ?? -1,
     ...(replacedBy !== undefined && { replacedBy }),
     ...(reason !== undefined && { reason: printable(reason) }),
-    attempts: attempts.map(({ id, signedAt, sends, sentAt }) => ({ txHash: id, signedAt, sends, ...(sentAt !== undefined && { sentAt }) })),
+    attempts: attempts.map((each) => showAttempt(each, entry, view)),
     requestId,
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     createdAt,
@@ -85,6 +89,21 @@ export function showTransaction(entry: Entry, view: JournalView): JournaledTrans
     ...(archived && { archived }),
   }
 }
+
+function showAttempt(attempt: Entry['attempts'][number], entry: Entry, { maxFeeOf, coinOf }: JournalView): ShownAttempt {
+  const { id, signedAt, sends, sentAt, node } = attempt
+  const [coin, maxFeeRaw] = [coinOf(entry), maxFeeOf?.(entry, attempt)]
+  return {
+    txHash: id,
+    signedAt,
+    sends,
+    ...(sentAt !== undefined && { sentAt }),
+    ...(node !== undefined && { node: printable(node) }),
+    ...(coin && maxFeeRaw !== undefined && { maxFee: fromRaw(maxFeeRaw, coin.decimals), feeToken: coin.symbol }),
+  }
+}
+
+type ShownAttempt = JournaledTransaction['attempts'][number]
 
 const showPermit = ({ token, spender, amountRaw, decimals, expires, nonce, state }: JournaledPermit) => ({
   token,

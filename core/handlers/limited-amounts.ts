@@ -1,7 +1,8 @@
 // What the limits of clients ask of networks and their market: tokens by name, and what an amount is worth. Nobody waits for it.
-import type { GivenValue, LimitedToken, NetworkName } from '../limits/limit-checks.ts'
+import type { GivenValue, LimitedToken } from '../limits/limit-checks.ts'
 import type { Market } from '../market/market.ts'
 import type { NetworkEntry, Registry } from '../plugins/index.ts'
+import type { NetworkName } from '../base/networks.ts'
 
 type Networks = Pick<Registry, 'networks'>
 
@@ -28,5 +29,5 @@ export function valueOf(
   if (!network || !market.isChecked(network)) return { is: 'no market' }
   const value = market.value(network, gives, on.client)
   if (value.is === 'priced') return value
-  return { is: 'no market', ...(value.is === 'too short' && { seconds: Math.ceil(value.leftMs / 1000) }) }
+  return { is: 'no market', ...((value.is === 'too short' || value.is === 'too new') && { seconds: Math.ceil(value.leftMs / 1000) }) }
 }

@@ -55,7 +55,7 @@ export interface DepositPool {
 export function heldDeposit(gives: Readonly<Record<string, bigint>>, pool: DepositPool, context: Context): Commitment {
   const { network, services } = context
   const { market } = services
-  const deposit = { gives, gets: {} }
+  const deposit = { gives, gets: {}, mayLoseLater: true } as const
   if (!isCompared(context)) return deposit
   followHoldings(context)
   const isBounded = allowedImpact(context) !== undefined
@@ -209,6 +209,9 @@ export const isHeldToIndex = (context: Context): boolean =>
 
 type NoMarket = Exclude<Comparison, { is: 'priced' }> | { readonly is: 'thin pool'; readonly pool: string }
 
+const namesOf = (tokens: readonly string[], { tokens: book }: NetworkContext['network']): readonly string[] =>
+  tokens.map((token) => book.listedAt(token)?.symbol ?? token)
+
 function needsThin(why: NoMarket, { network, services, caller }: Context): SluiceError {
   const { marketDepth, referenceTokens, marketMinutes } = services.settings.limits
   const where = `${network.chain}/${network.network}`
@@ -223,6 +226,15 @@ function needsThin(why: NoMarket, { network, services, caller }: Context): Sluic
         { retryAfterSeconds: seconds, details: { reason: 'market too short', seconds } },
       )
     }
+    case 'too new': {
+      const seconds = Math.ceil(why.leftMs / 1000)
+      const named = namesOf(why.tokens, network)
+      return new SluiceError(
+        'FORBIDDEN',
+        `${named.join(', ')} ${named.length === 1 ? 'has' : 'have'} had a market on ${where} for less than a day, as far as Sluice has read it: whoever made it may be alone in it. ${needs} Or wait: it counts in ${seconds} s, if it has a market until then.`,
+        { retryAfterSeconds: seconds, details: { reason: 'market too new', tokens: why.tokens, seconds } },
+      )
+    }
     case 'thin pool':
       return new SluiceError('FORBIDDEN', `The pool ${why.pool} on ${where} has not ${depth}. ${needs}`, {
         details: { reason: 'thin pool', pool: why.pool },
@@ -234,7 +246,7 @@ function needsThin(why: NoMarket, { network, services, caller }: Context): Sluic
           `There is no market on ${where}, as it lists none of the tokens that values are counted in (limits.referenceTokens: ${referenceTokens.join(', ')}). List one, or add one that it lists. ${needs}`,
           { details: { reason: 'no reference token', tokens: why.tokens } },
         )
-      const named = why.tokens.map((token) => network.tokens.listedAt(token)?.symbol ?? token)
+      const named = namesOf(why.tokens, network)
       return new SluiceError(
         'FORBIDDEN',
         `${named.join(', ')} ${named.length === 1 ? 'has' : 'have'} no market on ${where}: that takes a listed token and two sources of built-in connectors that agree, pools, order books or their indexes, with ${depth}. ${needs}`,

@@ -245,7 +245,10 @@ function positionGains(entry: Entry, receipt: Json, on: NetworkEntry, registry: 
 export const paidCostOf = (entry: Entry, registry: Pick<Registry, 'networks'>): Cost | undefined =>
   paidCost(entry, networkOf(entry, registry)?.impl.rail)
 
+/** As limits count it: with what accounts keep that it made. Whoever made their token may freeze them. */
 export function gasCostOf(entry: Entry, registry: Pick<Registry, 'networks'>): bigint | undefined {
   const cost = paidCostOf(entry, registry)
-  return cost && BigInt(cost.feeRaw)
+  const rail = networkOf(entry, registry)?.impl.rail
+  const { rentRaw = 0n } = (entry.landed?.ok === true && rail && atOnce(() => rail.outline(entry.step))) || {}
+  return cost && BigInt(cost.feeRaw) + rentRaw
 }

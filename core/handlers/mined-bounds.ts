@@ -46,8 +46,7 @@ export function compareMined(entry: Entry, { registry, quarantine, entriesOf, ti
     const isWhole = part.index === part.of - 1 && before.every((each) => each.landed?.ok)
     const mined = [...before.flatMap((each) => (each.landed?.ok ? [each.landed] : [])), landed]
     const known = mined.flatMap(({ receipt }) => gainsOf(receipt) ?? [])
-    // No node has the receipt of one.
-    if (known.length < mined.length) return
+    if (known.length < mined.length) throw new Error('No node has the receipt of a step.')
     const { [coin]: minCoinRaw = '0', ...ofTokens } = bounds
     const told = moved ? bounds : ofTokens
     const losses = lossesOf(isWhole ? told : withoutGains(told), sumOf(known))

@@ -24,7 +24,7 @@ interface Reading {
 }
 
 /** A final transaction does not wait longer than this for its block's balances: then it says that the coin is not known. */
-const inlineMs = 250
+const inlineMs = 1_000
 const maxReadings = 10_000
 
 export function createMovementReadings({ registry, timeoutMs }: Parts): MovementReadings {

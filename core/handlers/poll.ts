@@ -4,7 +4,8 @@ import { badFields, SluiceError } from '../base/errors.ts'
 import { canonicalHash, isFinal, type Entry } from '../transactions/entry.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import { mayUseWallet, type Handler, type NetworkContext } from './context.ts'
-import { journaledFill, readFill } from './fills.ts'
+import { noteOpened } from './amm/absent-positions.ts'
+import { hasFill, journaledFill, readFill } from './fills.ts'
 import { liquidationsBefore } from './perp/fills.ts'
 import { notYet, type NetworkEntry, type Registry } from '../plugins/index.ts'
 import { causeOf, refusalMeaning } from './refusals.ts'
@@ -43,7 +44,7 @@ export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector },
       ...(own.archived && { archived: true }),
       ...replacedBy(txHash, own, location),
       ...(await failureReason(own, context)),
-      ...(await fillOf(own, receipt, network, services.registry)),
+      ...(await fillOf(own, location, network, services.registry)),
     }),
   }
 }
@@ -156,8 +157,19 @@ async function queryChain(
 
 const isSameHash = (a: string, b: string | undefined) => b !== undefined && canonicalHash(a) === canonicalHash(b)
 
-/** What a transaction brought, or why that is not known. */
 async function fillOf(
+  entry: Entry,
+  { receipt, txBlock }: TransactionLocation,
+  network: NetworkEntry,
+  registry: Registry,
+): Promise<Pick<NetworkPollResponse, 'fill' | 'fillMissing'>> {
+  const found = await findFill(entry, receipt, network, registry)
+  if (found.fill && 'tokenId' in found.fill) noteOpened(entry, found.fill, txBlock, network, registry)
+  return found
+}
+
+/** What a transaction brought, or why that is not known. */
+async function findFill(
   entry: Entry,
   receipt: Json,
   network: NetworkEntry,
@@ -179,8 +191,18 @@ async function fillOf(
     }
   if (reading.is === 'failed')
     return { fillMissing: `${connector} could not read now what it brought: ask again. The receipt has its events.` }
-  return {}
+  return hasNoReceipt(entry, receipt, network)
+    ? { fillMissing: 'No node has the receipt of this transaction, which tells what it brought: ask again, or add a node with history.' }
+    : {}
 }
+
+/** Of a chain whose receipts have all that was moved: it is final by its status alone. */
+const hasNoReceipt = ({ kind, landed, address, ...entry }: Entry, receipt: Json, { impl }: NetworkEntry): boolean =>
+  hasFill(kind) &&
+  isFinal(entry) &&
+  landed?.ok === true &&
+  impl.movements !== undefined &&
+  (receipt === null || !impl.movements(receipt, address))
 
 /** Why a transaction failed: the meaning of the exchange's code, and whether a liquidation came before it. */
 async function failureReason(

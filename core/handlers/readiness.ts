@@ -6,6 +6,7 @@ import { devnetNetwork } from '../config/settings.ts'
 import type { Registry } from '../plugins/index.ts'
 import type { Store } from '../store/store.ts'
 import type { Signer } from '../wallet/signer.ts'
+import type { NetworkName } from '../base/networks.ts'
 
 const deadlineMs = 2_000
 
@@ -22,7 +23,7 @@ interface ReadinessParts {
   store: Pick<Store, 'failing'>
   registry: Pick<Registry, 'networks' | 'plugins'>
   /** What the configuration calls required, whether or not a plugin serves it. */
-  required: readonly { chain: string; network: string }[]
+  required: readonly NetworkName[]
 }
 
 /** The parts that keep the server from being ready: the store, the signer, and every required network. */
@@ -53,8 +54,7 @@ export async function failingParts({ signer, store, registry, required }: Readin
   ].filter((each) => each !== undefined)
 }
 
-const isSame = (one: { chain: string; network: string }, other: { chain: string; network: string }): boolean =>
-  one.chain === other.chain && one.network === other.network
+const isSame = (one: NetworkName, other: NetworkName): boolean => one.chain === other.chain && one.network === other.network
 
 function whyMissing(chain: string, network: string, { plugins }: Pick<Registry, 'plugins'>): Omit<FailingPart, 'part'> {
   const plugin = plugins.find(({ name, kind }) => [chain, `${chain}-chain`].includes(name) && kind !== 'connector')

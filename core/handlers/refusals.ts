@@ -1,5 +1,6 @@
 // What it means that the chain or the exchange refuses a transaction.
 import { approvableOf, type Json, type SlippageReasons, type Token } from '../contracts/index.ts'
+import { revertedSilently } from '../contracts/rail.ts'
 import { SluiceError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import type { SubmitRequest } from '../transactions/submit-request.ts'
@@ -47,7 +48,7 @@ export function explainRefusal(
 ): SluiceError {
   const { name, message } = error
   if (name === 'INSUFFICIENT_BALANCE') return nameListedToken(error, network.tokens.listed)
-  if (name === 'INSUFFICIENT_ALLOWANCE') return nameSpender(error, venue)
+  if (name === 'INSUFFICIENT_ALLOWANCE') return nameApproval(error, venue, network.tokens.listed)
   const { reason, ...details } = detailsOf(error)
   if (name !== 'TRADE_FAILED' || typeof reason !== 'string') return error
   const why = causeOf(reason, 'via' in plan ? undefined : plan.steps.at(-1), network, venue)
@@ -64,9 +65,6 @@ function silenceMeaning(reason: string, { steps }: SubmitRequest['plan'], { impl
   return `${targets} refused the call that ${venue.connector} made, and gave no reason. If it is so each time, the contract has no such function: compare the ABI of the plugin's \`swap\` (name and types, in their order) and its contractAddresses with the contract`
 }
 
-/** As the kits say it. */
-const revertedSilently = 'reverted without a reason'
-
 /** Where the chain knows no symbol of a token, the error has the address in its place: the network's list has the symbol. */
 function nameListedToken(error: SluiceError, listed: readonly Token[]): SluiceError {
   const details = detailsOf(error)
@@ -76,14 +74,19 @@ function nameListedToken(error: SluiceError, listed: readonly Token[]): SluiceEr
   return new SluiceError(error.name, message, { details: { ...details, token: token.symbol }, cause: error })
 }
 
-/** As /evm/approve takes it: a connector may have several, and each needs an allowance of its own. */
-function nameSpender(error: SluiceError, { impl, connector }: VenueEntry): SluiceError {
+/** As /evm/approve takes it: a connector may have several spenders, and each needs an allowance of its own; a token that is on no list has its address. */
+function nameApproval(error: SluiceError, { impl, connector }: VenueEntry, listed: readonly Token[]): SluiceError {
   const details = detailsOf(error)
   const label = Object.entries(approvableOf(impl)).find(([, address]) => address === details['spender'])?.[0]
   if (label === undefined || !error.message.includes(approving)) return error
   const spenderName = `${connector}/${label}`
-  const message = error.message.replace(approving, `${approving}, with the spender "${spenderName}"`)
-  return new SluiceError(error.name, message, { details: { ...details, spenderName }, cause: error })
+  const { tokenAddress } = details
+  const isListed = typeof tokenAddress !== 'string' || listed.some(({ address }) => address === tokenAddress)
+  const asked = `${approving}, with the spender "${spenderName}"${isListed ? '' : ` and the token ${tokenAddress}`}`
+  return new SluiceError(error.name, error.message.replace(approving, asked), {
+    details: { ...details, ...(!isListed && { token: tokenAddress }), spenderName },
+    cause: error,
+  })
 }
 
 /** As the kits say it. */

@@ -53,14 +53,17 @@ export const serviceHandlers = {
       .filter(({ address }) => mayUseWallet(caller, address))
       .map(({ chain, address, label }) => ({ chain, address, ...(label !== undefined && { label }) })),
 
-  Caller: async (_request, { services: { clients }, caller: { id, permissions } }) => {
+  Caller: async (_request, { services: { clients, certificateEnds }, caller: { id, fingerprint, permissions } }) => {
     const names = clients.list.map(({ name }) => name)
     const others = permissions.has('admin') ? names.filter((name) => name !== id) : []
+    const isShown = (of?: string) => of === undefined || of === fingerprint || permissions.has('admin')
+    const ends = (await certificateEnds())?.filter(({ fingerprint256 }) => isShown(fingerprint256))
     return {
       client: id,
       ...(!names.includes(id) && { unlisted: true as const }),
       permissions: [...permissions],
       clients: [id, ...others],
+      ...(ends && { certificates: ends.map(({ name, expiresAt }) => ({ name, expiresAt })) }),
       version,
     }
   },

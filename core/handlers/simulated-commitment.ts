@@ -36,8 +36,20 @@ export function requireSimulated({ plan }: Pick<PlannedRequest, 'plan'>, context
  * @param outcome by the simulation
  * @throws SluiceError as the market check, LIMIT_EXCEEDED or FORBIDDEN; UNSUPPORTED where the node shows no events
  */
-export function simulatedCommitment(outcome: Outcome, { commitment, reduces }: PlannedRequest, context: ConnectorContext): Commitment {
-  if (!isHeld(context)) return commitment
+export function simulatedCommitment(outcome: Outcome, planned: PlannedRequest, context: ConnectorContext): Commitment {
+  const { commitment, reduces } = planned
+  const found = isHeld(context) ? heldCommitment(outcome, planned, context) : commitment
+  // Stops hold also those that nothing bounds. Without events tokens that the plan does not name may have left.
+  const takes =
+    reduces === true && (outcome.sent === undefined || Object.keys(givenBy(outcome, {}, context.network.tokens, true)).length > 0)
+  return takes ? { ...found, takes } : found
+}
+
+/** Of a plan of a connector that is not built in, on a rail of its own: nobody knows what it takes, whatever the connector calls it. */
+export const unsimulatedCommitment = ({ commitment, reduces }: Pick<PlannedRequest, 'commitment' | 'reduces'>): Commitment =>
+  reduces === true ? { ...commitment, takes: true } : commitment
+
+function heldCommitment(outcome: Outcome, { commitment, reduces }: PlannedRequest, context: ConnectorContext): Commitment {
   const { network, venue } = context
   if (outcome.sent === undefined)
     throw new SluiceError(

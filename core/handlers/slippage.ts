@@ -26,26 +26,36 @@ interface TradeRules {
 type Route = readonly { readonly version: string }[]
 
 /** A connector's configuration does not change while the server runs. */
-const rulesCache = new WeakMap<ConnectorConfig, Map<string, TradeRules>>()
+const rulesCache = new WeakMap<ConnectorConfig, Map<string | undefined, TradeRules>>()
 
-/** The strictest slippage and the shortest ttl of the versions on a route. */
+/**
+ * The strictest slippage and the shortest ttl of the versions on a route. A plugin names them: those that the configuration does not have are one
+ * and the same.
+ */
 export function tradeRules(config: ConnectorConfig, route: Route): TradeRules {
   const [first] = route
   // Most routes have one version.
   const isOfOne = first !== undefined && route.every(({ version }) => version === first.version)
-  const key = isOfOne ? first.version : versionsOf(route).join()
+  const versions = isOfOne ? [knownVersion(config, first.version)] : versionsOf(config, route)
+  const key = versions.length > 1 ? JSON.stringify(versions) : versions[0]
   let cache = rulesCache.get(config)
   if (!cache) rulesCache.set(config, (cache = new Map()))
   let rules = cache.get(key)
-  if (!rules) cache.set(key, (rules = computeRules(config, versionsOf(route))))
+  if (!rules) cache.set(key, (rules = computeRules(config, versions)))
   return rules
 }
 
-const versionsOf = (route: Route): readonly string[] => [...new Set(route.map(({ version }) => version))]
+/** In one order, whatever that of the route. */
+const versionsOf = (config: ConnectorConfig, route: Route): readonly (string | undefined)[] =>
+  [...new Set(route.map(({ version }) => knownVersion(config, version)))].toSorted((a = '', b = '') => (a < b ? -1 : 1))
 
-function computeRules(config: ConnectorConfig, versions: readonly string[]): TradeRules {
+const knownVersion = ({ versions }: ConnectorConfig, version: string): string | undefined =>
+  versions !== undefined && Object.hasOwn(versions, version) ? version : undefined
+
+function computeRules(config: ConnectorConfig, versions: readonly (string | undefined)[]): TradeRules {
   // A connector may not name its route.
-  const rules = versions.length === 0 ? [config] : versions.map((version) => config.versions?.[version] ?? config)
+  const rules =
+    versions.length === 0 ? [config] : versions.map((version) => (version === undefined ? config : (config.versions?.[version] ?? config)))
   const strictest = rules.reduce(
     (best, each) => (isLooser(readSlippage(best.allowedSlippage), readSlippage(each.allowedSlippage)) ? each : best),
     rules[0] ?? config,

@@ -3,7 +3,7 @@ import { didYouMean } from '../config/problems.ts'
 import { approvableOf, type At } from '../contracts/index.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
 import type { Quarantine } from '../transactions/quarantine.ts'
-import { isUnlimited } from '../wallet/policy.ts'
+import { isUnlimited } from '../contracts/permit2.ts'
 import { readMoment } from './read-fields.ts'
 import { notYet, type NetworkEntry, type Registry } from '../plugins/index.ts'
 import { isSameAddress } from '../base/addresses.ts'
@@ -181,4 +181,4 @@ export function readExpiry(expires: number | undefined, { addresses, permit2 }: 
 }
 
 /** The largest `uint48`. */
-const neverExpires = 2 ** 48 - 1
+export const neverExpires = 2 ** 48 - 1

@@ -9,7 +9,7 @@ import { tokensOfMarket } from '../market/book-tokens.ts'
 import type { NetworkEntry, Registry, VenueEntry } from '../plugins/index.ts'
 import type { Footprint, TouchedToken } from '../transactions/budgets.ts'
 
-type OfVenue = Pick<VenueEntry, 'connector' | 'builtIn'>
+type OfVenue = Pick<VenueEntry, 'connector' | 'builtIn' | 'contained'>
 
 export const touchedVenue = ({ connector: name, builtIn }: OfVenue): NonNullable<Footprint['connectors']> => [{ name, builtIn }]
 
@@ -44,7 +44,7 @@ export function touchesOfOrder(
 ): Footprint {
   const isPerpetual = type === 'PERP_CLOB'
   const tokens = (['base', 'quote'] as const).map((side): TouchedToken => {
-    const [symbol, [listed]] = [market[side], tokensOfMarket(market, side, on.tokens.listed)]
+    const [symbol, [listed]] = [market[side], tokensOfMarket(market, side, on.tokens.listed, venue)]
     return isPerpetual ? { name: symbol, symbol } : listed ? { name: listed.address, symbol: listed.symbol } : { name: symbol }
   })
   return {

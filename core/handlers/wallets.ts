@@ -12,8 +12,8 @@ import { journaledBounds, refuseQuarantined } from './mined-bounds.ts'
 import { limitPlan, mostOf } from './plan-limits.ts'
 import { explainRefusal } from './refusals.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
-import { requireSimulated, simulatedCommitment } from './simulated-commitment.ts'
-import { refuseStandingRights } from './standing-rights.ts'
+import { requireSimulated, simulatedCommitment, unsimulatedCommitment } from './simulated-commitment.ts'
+import { refuseNewApprovals, refuseStandingRights } from './standing-rights.ts'
 import { isSameAddress } from '../base/addresses.ts'
 
 interface FeeFields {
@@ -90,13 +90,14 @@ export function readFees(fields: FeeFields, { impl, chain }: NetworkEntry): FeeO
 }
 
 /** The gas fields of a response. One gwei is 10^-9 of the native coin, whatever its decimals are. */
-export function showGas({ gasLimit, gasPriceRaw, gasPriceDecimals = 0, gasCostRaw }: GasTerms, { impl }: NetworkEntry) {
+export function showGas({ gasLimit, gasPriceRaw, gasPriceDecimals = 0, gasCostRaw, tipRaw }: GasTerms, { impl }: NetworkEntry) {
   const { symbol, decimals } = impl.nativeCurrency
   return {
     gasPrice: gasPriceGwei(gasPriceRaw, decimals + gasPriceDecimals),
     gasPriceToken: symbol,
     gasLimit: Number(gasLimit),
     gasCost: fromRaw(gasCostRaw, decimals),
+    ...(tipRaw !== undefined && { tip: fromRaw(tipRaw, decimals) }),
   }
 }
 
@@ -145,17 +146,26 @@ export async function submit(planned: PlanRequest, context: ConnectorContext, bo
   requireSimulated(request, context)
   const { plan, address: wallet, precondition } = request
   let gains: ReadonlyMap<string, bigint> | undefined
+  let counted: ReadonlySet<string> = new Set()
+  /** What counts of the wallet's rights that are in no block. */
+  const rightsSoon = () => {
+    const of = { chain: network.chain, network: network.network, address: wallet }
+    return { allowedSpenders: services.settings.wallet.allowedSpenders, underWay: () => services.transactions.rightsUnderWay(of) }
+  }
   const simulation: SubmitRequest['precondition'] =
     venue.builtIn || 'via' in plan
       ? undefined
       : async (checked) => {
           const tokens = [...bounds.keys()]
-          const { allowedSpenders } = services.settings.wallet
           const positions = () => journaledPositions(wallet, network, services)
-          const planned = { plan, wallet, tokens, bounds, allowedSpenders, positions }
+          const planned = { plan, wallet, tokens, bounds, positions, ...rightsSoon() }
           const standing = refuseStandingRights(planned, network, venue, services.registry, { signal })
-          const [, outcome] = await Promise.all([standing, checkOutcome({ plan, wallet, bounds, checked }, network, venue, { signal })])
+          const [approvals, outcome] = await Promise.all([
+            standing,
+            checkOutcome({ plan, wallet, bounds, checked }, network, venue, { signal }),
+          ])
           gains = outcome?.gains
+          counted = approvals
           return outcome && simulatedCommitment(outcome, request, { ...context, signal })
         }
   const quarantine = venue.builtIn ? undefined : () => services.quarantine.refuse(venue.connector)
@@ -165,7 +175,11 @@ export async function submit(planned: PlanRequest, context: ConnectorContext, bo
       ? {}
       : { precondition: async (checked) => (await Promise.all(all.map((each) => each(checked)))).find((each) => each !== undefined) }
   try {
-    const simulated = simulation && { simulated: () => gains && journaledGains(gains) }
+    const simulated = simulation &&
+      !('via' in plan) && {
+        simulated: () => gains && journaledGains(gains),
+        recheck: () => refuseNewApprovals({ plan, ...rightsSoon() }, counted, network, venue, services.registry),
+      }
     return await services.transactions.submit({ ...request, ...conditions, ...simulated }, signal)
   } catch (error) {
     throw error instanceof SluiceError ? explainRefusal(error, request, context) : error
@@ -185,10 +199,13 @@ async function contained(request: SubmitRequest, { network, venue, services, sig
   return { ...others, address: wallet, plan: await impl.altchain.contain(plan, { wallet, delegate }, { signal }), newAccounts }
 }
 
-/** Limits the gas of a plan, and keeps what it may do to the wallet for when it is mined. An action on the exchange's own rail (`via`) costs none. */
+/**
+ * Limits the gas of a plan, and keeps what it may do to the wallet for when it is mined. An action on the exchange's own rail (`via`) costs none, and nobody
+ * simulates it.
+ */
 function limited(request: SubmitRequest, { network, venue }: ConnectorContext, bounds: OutcomeBounds): SubmitRequest {
   const { plan, scope } = request
-  if ('via' in plan) return request
+  if ('via' in plan) return { ...request, commitment: unsimulatedCommitment(request) }
   return {
     ...request,
     plan: limitPlan(plan, network, venue),

@@ -1,8 +1,10 @@
 // A path of an interface, from the fields of a request to the text of its answer. It runs where the plugin runs: a schema is code, too.
 import { Ajv, type ValidateFunction } from 'ajv'
 import { isObject } from '../base/json.ts'
-import { fieldsReader } from '../config/field-reader.ts'
+import { fieldsReader, type Fields } from '../config/field-reader.ts'
+import { cachedQueryReader } from '../config/query-reader.ts'
 import type { Interface, InterfaceCall, InterfacePath } from '../contracts/interface.ts'
+import { deepFreeze } from './code/parser.ts'
 import { requireMethods } from './instantiate.ts'
 import { PluginFault, remedies } from './refusal.ts'
 
@@ -28,8 +30,8 @@ export interface ServedInterface {
 type ErrorOutline = ReturnType<Interface['showError']>
 
 export interface ServedPath extends PathOutline {
-  /** @param fields as they were sent @returns the answer as JSON */
-  answer(fields: Readonly<Record<string, unknown>>, call: ServedCall): Promise<string>
+  /** @param fields as they were sent; a text: of this query, and there are no others @returns the answer as JSON, at once if it can */
+  answer(fields: string | Readonly<Fields>, call: ServedCall): string | Promise<string>
 }
 
 /** A request to an interface, with what another process has to know of its caller. */
@@ -54,15 +56,26 @@ export function servedHere(name: string, own: Interface, maxBytes = maxAnswerByt
 
 function answersOf(name: string, { path, request, response, isPing, answer }: InterfacePath, maxBytes: number): ServedPath['answer'] {
   const readFields = fieldsReader(request)
+  const readSearch = cachedQueryReader(readFields)
   const requireShape = shapeChecker(`${name} ${path}`, response)
-  return async (fields, call) => {
-    const given = await answer(readFields(fields, 'query'), isPing === true ? withoutCalls(call) : call)
+
+  function textOf(given: unknown): string {
     const text = JSON.stringify(requireShape(given))
-    const bytes = Buffer.byteLength(text)
+    // A character has three bytes at most.
+    const bytes = text.length * 3 > maxBytes ? Buffer.byteLength(text) : 0
     if (bytes > maxBytes) throw new Error(`the answer of ${name} ${path} has ${bytes} bytes: at most ${maxBytes} are sent`)
     return text
   }
+
+  return (fields, call) => {
+    const asked = typeof fields === 'string' ? readSearch(fields).request : deepFreeze(readFields(fields, 'query'))
+    const given = answer(asked, isPing === true ? withoutCalls(call) : call)
+    return isThenable(given) ? Promise.resolve(given).then(textOf) : textOf(given)
+  }
 }
+
+const isThenable = (given: unknown): given is PromiseLike<unknown> =>
+  given instanceof Promise || (isObject(given) && typeof given['then'] === 'function')
 
 /** What a ping calls would go past all that waits. */
 function withoutCalls(call: ServedCall): InterfaceCall {

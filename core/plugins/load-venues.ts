@@ -31,7 +31,7 @@ import {
   type LoadOptions,
   type ChainNetwork,
 } from './loaded-plugin.ts'
-import { releasedHolders } from '../wallet/policy-files.ts'
+import { ownersOf, type ContractOwners } from '../wallet/policy-files.ts'
 import { remedies, faultOf, notRemote, PluginFault, signedActions, trustedOnly, trustRemedy } from './refusal.ts'
 import { messageOf } from './code/thrown.ts'
 import type { TrialVenue } from './code/trials.ts'
@@ -56,12 +56,14 @@ export interface Absence {
 
 /**
  * The networks of the manifest that loaded chains serve, with their contracts.
+ * @param holders contracts that a contained plugin may not have
  * @param whyAway of a chain that is here, but was not loaded
  * @throws PluginFault where there are none
  */
 export function connectorVenues(
   { found, description, manifest, configuration }: Candidate,
   chains: readonly LoadedChain[],
+  holders: ContractOwners,
   whyAway: (chain: string) => Absence | undefined = () => undefined,
 ): ConnectorVenues {
   const { config } = configuration
@@ -111,7 +113,7 @@ export function connectorVenues(
           continue
         }
         if (found.tier === 'contained' && found.allowedBy === 'operator' && on.implementation.local !== true)
-          refuseHolders(found.name, here, inForce)
+          refuseHolders(found.name, here, inForce, holders)
         venues.push({ on, contracts: inForce, bridges })
       }
     }
@@ -138,10 +140,10 @@ function refuseHolders(
   name: string,
   { chain, network }: { chain: string; network: string },
   contracts: Readonly<Record<string, string>>,
+  holders: ContractOwners,
 ): void {
-  const holders = releasedHolders()
   for (const [label, address] of Object.entries(contracts)) {
-    const [connector] = holders(`${chain}/${network}`, address)
+    const [connector] = ownersOf(holders, `${chain}/${network}`, address)
     if (connector !== undefined)
       throw new PluginFault(
         'networks',

@@ -24,6 +24,7 @@ import { faultOf, PluginFault, type Refusal } from './refusal.ts'
 import { startTrials, type Trials } from './code/trials.ts'
 import { loadBudget } from './load-budget.ts'
 import { isObject } from '../base/json.ts'
+import { releasedHolders } from '../wallet/policy-files.ts'
 
 interface LoadedPlugins {
   /** Chains first, then connectors; by name. */
@@ -178,7 +179,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
         tried.filter(({ description }) => description.kind === 'connector'),
         ofCandidate,
         async (candidate) => {
-          const venues = connectorVenues(candidate, chains, (chain) => whyAway(chain, disabled, chainsAway))
+          const venues = connectorVenues(candidate, chains, options.holders, (chain) => whyAway(chain, disabled, chainsAway))
           if (isTried(candidate.found) && !candidate.host) await trials.create(candidate.found, trialVenues(candidate, venues, candidates))
           return { candidate, venues }
         },
@@ -306,6 +307,7 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, localHosts, m
     ...(meterOf && { meterOf }),
     hosts,
     ...(hostsLater && { hostsLater }),
+    holders: releasedHolders({ confDir, environment: process.env }),
     opensListener: (name) => existsSync(path.join(confDir, 'interfaces', `${name}.yml`)),
     async configOf({ kind, name, folder, schema, builtIn, networks, networkKeys }, judge) {
       const site = builtIn && kind === 'chain' ? localHosts?.get(`${name}.localhost`) : undefined

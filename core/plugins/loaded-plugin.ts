@@ -7,6 +7,7 @@ import type { Host } from './isolate/host.ts'
 import type { Hosts } from './isolate/hosts.ts'
 import type { FollowPrice, HostedBooks } from './isolate/remote-connector.ts'
 import type { LoadBudget } from './load-budget.ts'
+import type { ContractOwners } from '../wallet/policy-files.ts'
 
 /** A chain or connector as created for one network. */
 export interface LoadedVenue<T> {
@@ -129,6 +130,8 @@ export interface LoadOptions {
   readonly hosts: Hosts | 'here'
   /** Loads at first what needs no host; the others are `pending`. */
   readonly hostsLater?: boolean
+  /** The contracts in which wallets have something by connectors of the release: not for plugins that the operator allowed without trust. */
+  readonly holders: ContractOwners
   /** Whether the operator configured it as an interface: listeners are opened at the start alone, so it is loaded then. */
   opensListener?(name: string): boolean
   /** The loader's own log. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { decryptKey, KeyFileError } from '../keys/keystore.ts'
 import { curves, type CurveName, isSecp256k1Key, refuseWellKnown } from '../keys/curves.ts'
-import { askHidden, hasTerminal } from './prompt.ts'
+import { askHidden, hasTerminal } from '../base/terminal.ts'
 
 /** Where the private key of `sluice wallet add` comes from. It is never an argument of the command. */
 export type KeyInput =

@@ -3,9 +3,9 @@ import { keccak256 } from 'ethers/crypto'
 import { TypedDataEncoder } from 'ethers/hash'
 import { Transaction } from 'ethers/transaction'
 import { getBytes, hexlify } from 'ethers/utils'
-import { canonicalPermit2, permitTypedData } from '../contracts/permit2.ts'
+import { canonicalPermit2, isUnlimited, maxPermitSeconds, permitTypedData } from '../contracts/permit2.ts'
 import { isWellKnown } from '../keys/curves.ts'
-import { isUnlimited, maxPermitSeconds, Refusal, type EvmRules, type TypedDataRules } from './policy.ts'
+import { Refusal, type EvmRules, type TypedDataRules } from './policy.ts'
 import type { PermitRequest, SignRequest, TypedData } from './signer-messages.ts'
 import {
   addressArgument,

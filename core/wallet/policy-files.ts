@@ -13,7 +13,7 @@ import { isObject } from '../base/json.ts'
 import { builtInPlugins } from '../base/layout.ts'
 import { curves, type CurveName } from '../keys/curves.ts'
 import { listedTokens, type ListedTokens } from './listed-tokens.ts'
-import type { NetworkPolicy, SignerPolicy, TypedDataRules } from './policy.ts'
+import type { NetworkPolicy, SignerPolicy, TipRules, TypedDataRules } from './policy.ts'
 import { readReleasePolicy, releasePolicy, type ReleasePolicy } from './release-policy.ts'
 import { addressKey } from '../base/addresses.ts'
 
@@ -43,6 +43,7 @@ interface ChainFacts {
   readonly chainId: number
   readonly local: boolean
   readonly wrapped?: string
+  readonly tip?: TipRules
 }
 
 interface ConnectorFacts {
@@ -158,7 +159,8 @@ export function policyFromFiles(files: SignerFiles, lock: PluginLock, sources: S
     if (chains.has(on)) return
     const entry = Object.hasOwn(own, facts.network) ? own[facts.network] : undefined
     const feeCap = isObject(entry) ? feeCapOf(entry['feeCap'], facts.keys) : undefined
-    chains.set(on, { ...facts, ...(feeCap !== undefined && { feeCapRaw: feeCap }) })
+    const tip = isObject(entry) && facts.keys === 'ed25519' ? tipOf(entry['privateTip']) : undefined
+    chains.set(on, { ...facts, ...(feeCap !== undefined && { feeCapRaw: feeCap }), ...(tip && { tip }) })
   }
 
   return {
@@ -168,27 +170,46 @@ export function policyFromFiles(files: SignerFiles, lock: PluginLock, sources: S
   }
 }
 
-/** @returns the names of connectors, by network (`chain/network`) and contract */
-type OwnersOf = (on: string, address: string) => readonly string[]
+/** The names of connectors that have a contract, as `ownersOf` finds them. Plain JSON. */
+export type ContractOwners = Readonly<Record<string, readonly string[]>>
 
-/** Reads the contracts of the release's connectors. @returns those that have a contract on a network */
-export const releasedOwners = (): OwnersOf => ownersBy(() => true)
+/** @param on `chain/network` */
+export const ownersOf = (owners: ContractOwners, on: string, address: string): readonly string[] =>
+  ownOf(owners, contractKey(on, address)) ?? []
+
+const contractKey = (on: string, address: string) => `${on} ${addressKey(address)}`
+
+/** The operator's files, and the variables that they may name. */
+interface ConfFiles {
+  readonly confDir: string
+  readonly environment: Environment
+}
+
+/** The contracts of the release's connectors, by its own files and the operator's. */
+export const releasedOwners = (files: ConfFiles): ContractOwners => ownersBy(() => true, files)
 
 /** The same, of the contracts in which wallets have something by them. Whoever has a wallet call such a contract may take it out. */
-export const releasedHolders = (): OwnersOf => ownersBy((name, { holds }) => holds.includes(name))
+export const releasedHolders = (files: ConfFiles): ContractOwners => ownersBy((name, { holds }) => holds.includes(name), files)
 
-function ownersBy(counts: (contract: string, connector: ReleasePolicy['connectors'][string]) => boolean): OwnersOf {
+function ownersBy(
+  counts: (contract: string, connector: ReleasePolicy['connectors'][string]) => boolean,
+  { confDir, environment }: ConfFiles,
+): ContractOwners {
   const owners = new Map<string, string[]>()
-  const keyOf = (on: string, address: string) => `${on} ${addressKey(address)}`
   for (const [name, connector] of Object.entries(readReleasePolicy().connectors)) {
     const defaults = mergedFiles([path.join(builtInPlugins, name, 'defaults.yml')])
-    for (const [on, contracts] of entriesOf(defaults, 'contractAddresses', connector.networks)) {
-      const counted = Object.entries(contracts).filter(([label]) => counts(label, connector))
-      for (const key of new Set(counted.map(([, address]) => keyOf(on, String(address)))))
-        owners.set(key, [...(owners.get(key) ?? []), name])
-    }
+    const conf = fileOf(path.join(confDir, 'connectors', `${name}.yml`), environment)
+    // Also where the operator names another contract: wallets may have something in that of the release.
+    const entries = [
+      ...entriesOf(defaults, 'contractAddresses', connector.networks),
+      ...entriesInForce({ defaults, conf }, 'contractAddresses', connector.networks),
+    ]
+    const addresses = entries.flatMap(([on, contracts]) =>
+      Object.entries(contracts).flatMap(([label, address]) => (counts(label, connector) ? [contractKey(on, String(address))] : [])),
+    )
+    for (const key of new Set(addresses)) owners.set(key, [...(owners.get(key) ?? []), name])
   }
-  return (on, address) => owners.get(keyOf(on, address)) ?? []
+  return Object.fromEntries(owners)
 }
 
 /** Which connectors of these files and records may have a spender approved on a network (`chain/network`). Runs no code of a plugin. */
@@ -209,10 +230,7 @@ export function spenderOwners(files: SignerFiles, lock: PluginLock): (on: string
 }
 
 /** What a plugin of the release may touch, of its defaults and conf: runs none of its code. @throws Error where the installation is broken */
-export function releasedScope(
-  name: string,
-  { confDir, environment }: { readonly confDir: string; readonly environment: Environment },
-): ReleasedScope | undefined {
+export function releasedScope(name: string, { confDir, environment }: ConfFiles): ReleasedScope | undefined {
   const { chains, connectors } = readReleasePolicy()
   const [chain, connector] = [ownOf(chains, name), ownOf(connectors, name)]
   if (chain) {
@@ -242,7 +260,7 @@ export interface ReleasedScope {
 const ownOf = <T>(all: Readonly<Record<string, T>>, name: string): T | undefined => (Object.hasOwn(all, name) ? all[name] : undefined)
 
 function networkPolicy(
-  { chain, network, keys, chainId, feeCapRaw, local, wrapped }: ChainFacts,
+  { chain, network, keys, chainId, feeCapRaw, local, wrapped, tip }: ChainFacts,
   on: string,
   connectors: readonly ConnectorFacts[],
   deposits: readonly Deposit[],
@@ -258,8 +276,10 @@ function networkPolicy(
   if (keys === 'ed25519') {
     const programsOf = (of: readonly ConnectorFacts[]) => spelt(of.flatMap(({ contracts }) => Object.values(contracts)))
     const others = programsOf(here.filter(({ isContained }) => !isContained))
-    const contained = programsOf(here.filter(({ isContained }) => isContained)).filter((each) => !others.includes(each))
-    return [{ keys, ...everywhere, ...(contained.length > 0 && { contained }) }]
+    const ofContained = programsOf(here.filter(({ isContained }) => isContained))
+    const contained = ofContained.filter((each) => !others.includes(each))
+    const shared = ofContained.filter((each) => others.includes(each))
+    return [{ keys, ...everywhere, ...(contained.length > 0 && { contained }), ...(shared.length > 0 && { shared }), ...(tip && { tip }) }]
   }
   if (chainId === 0) return []
   const trusted = spendersOf(here.filter(({ isContained }) => !isContained))
@@ -431,6 +451,14 @@ function feeCapOf(value: unknown, keys: CurveName): string | undefined {
   return /^\d{1,7}(\.\d{1,9})?$/.test(text) ? parseUnits(text, 'gwei').toString() : undefined
 }
 
+/** The setting `privateTip` of a network of Solana. What the chain does not accept counts as not set: then no tip is signed. */
+function tipOf(value: unknown): TipRules | undefined {
+  const { lamports, accounts } = isObject(value) ? value : {}
+  if (typeof lamports !== 'number' || !Number.isSafeInteger(lamports) || lamports <= 0 || !Array.isArray(accounts)) return undefined
+  const spelt = accounts.flatMap((each) => (typeof each === 'string' ? (curves.ed25519.address(each) ?? []) : []))
+  return spelt.length === accounts.length ? { mostRaw: String(lamports), accounts: spelt } : undefined
+}
+
 /** The variables of the environment that conf names where it says what may be signed, with their values. */
 export function namedVariables(confDir: string, environment: Environment): Record<string, string> {
   const named: Record<string, string> = {}
@@ -448,7 +476,8 @@ export function namedVariables(confDir: string, environment: Environment): Recor
     for (const file of readdirSync(folder).filter((each) => each.endsWith('.yml'))) {
       const settings = readYaml(path.join(folder, file), file, [])?.value ?? {}
       note([settings['contractAddresses'], settings['bridges'], settings['signedPermits']])
-      if (kind === 'chains') note(Object.values(settings).map((entry) => (isObject(entry) ? entry['feeCap'] : undefined)))
+      if (kind === 'chains')
+        note(Object.values(settings).map((entry) => (isObject(entry) ? [entry['feeCap'], entry['privateTip']] : undefined)))
     }
   }
   return named

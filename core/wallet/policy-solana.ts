@@ -25,7 +25,7 @@ import {
 import { isWellKnown } from '../keys/curves.ts'
 import { Refusal, type SolanaRules } from './policy.ts'
 import type { SignRequest } from './signer-messages.ts'
-import { checkContained, tokenPrograms } from './solana-contained.ts'
+import { checkContained, rulesFor, tokenPrograms } from './solana-contained.ts'
 import { decodeMessage, fromTable, isSame, sameBytes, type Instruction } from './solana-message.ts'
 
 /**
@@ -66,8 +66,9 @@ function withTried(rules: SolanaRules, bytes: Uint8Array): SolanaRules {
  * priority fee is within the network's cap.
  * @throws Refusal
  */
-export function checkMessage(bytes: Uint8Array, wallet: string, rules: SolanaRules, newAccounts: readonly string[] = []): void {
+export function checkMessage(bytes: Uint8Array, wallet: string, given: SolanaRules, newAccounts: readonly string[] = []): void {
   const { signers, feePayer, instructions } = decodeMessage(bytes)
+  const rules = rulesFor(instructions, given, { wallet, newAccounts })
   if (feePayer !== wallet) throw new Refusal(`the transaction's fee is paid by ${feePayer}, not by the wallet ${wallet}`)
   const others = signers.slice(1)
   const isOwn = others.length === newAccounts.length && others.every((each, index) => each === newAccounts[index])
@@ -81,10 +82,12 @@ export function checkMessage(bytes: Uint8Array, wallet: string, rules: SolanaRul
     throw new Refusal(
       `the transaction may pay a priority fee of ${feeLamports} lamports, and the fee cap of ${rules.name} is ${rules.feeCapRaw} lamports`,
     )
+  const [tip, ...further] = instructions.filter((each) => tipBy(each, wallet, rules) !== undefined)
+  if (further.length > 0) throw new Refusal('the transaction gives a tip twice')
   const wrapped = new Set<string>()
   const ofContained = checkContained(instructions, { wallet, rules, newAccounts, closed })
   for (const [index, instruction] of instructions.entries()) {
-    if (!isBudget(instruction) && !ofContained.has(instruction))
+    if (!isBudget(instruction) && instruction !== tip && !ofContained.has(instruction))
       checkInstruction(instruction, { wallet, rules, isFirst: index === 0, wrapped })
     for (const account of wrappedMadeBy(instruction)) wrapped.add(account)
   }
@@ -144,7 +147,7 @@ function checkInstruction(instruction: Instruction, { wallet, rules, isFirst, wr
   if (program === SYSTEM_PROGRAM_ADDRESS) {
     if (isFirst && isAdvanceNonce(instruction, wallet)) return
     throw new Refusal(
-      "of the System program only the advance of the wallet's own durable nonce is signed, as the first instruction; no transfer but to the wallet's own account of wrapped SOL, behind the instruction that makes it",
+      "of the System program only the advance of the wallet's own durable nonce is signed, as the first instruction; no transfer but to the wallet's own account of wrapped SOL, behind the instruction that makes it, and the network's privateTip",
     )
   }
   if (program === ASSOCIATED_TOKEN_PROGRAM_ADDRESS) {
@@ -181,6 +184,15 @@ function isOfWrapping(instruction: Instruction, wallet: string, wrapped: Readonl
   const amount = wrappedBy(instruction)
   const transfer = { source: own.owner, destination: own.account }
   return amount !== undefined && isSame(instruction, getTransferSolInstruction({ ...transfer, amount }))
+}
+
+/** The lamports of a transfer to one of the operator's accounts for tips; undefined for any other instruction, and for one of more. */
+export function tipBy(instruction: Instruction, wallet: string, { tip }: Pick<SolanaRules, 'tip'>): bigint | undefined {
+  const amount = wrappedBy(instruction)
+  const [, account] = instruction.accounts
+  if (!tip || amount === undefined || amount > tip.mostRaw || account === undefined || !tip.accounts.has(account)) return undefined
+  const built = getTransferSolInstruction({ source: createNoopSigner(address(wallet)), destination: address(account), amount })
+  return isSame(instruction, built) ? amount : undefined
 }
 
 /** The lamports of a transfer; undefined for any other instruction. */

@@ -4,6 +4,7 @@ import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import * as Value from 'typebox/value'
 import type { ErrorName } from '../base/errors.ts'
+import { networkPath } from '../base/networks.ts'
 
 /** Why the signer does not sign: a sentence for the caller and the log, without any secret, and its name in the table of errors. */
 export class Refusal extends Error {
@@ -92,6 +93,14 @@ const evmPolicy = Type.Object(
 
 const program = Type.String({ pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$' })
 
+/** Lamports at most, to one of the accounts. */
+const tipPolicy = Type.Object(
+  { mostRaw: Type.String({ pattern: '^[0-9]{1,10}$' }), accounts: Type.Array(program) },
+  { additionalProperties: false },
+)
+
+export type TipRules = Static<typeof tipPolicy>
+
 const solanaPolicy = Type.Object(
   {
     keys: Type.Literal('ed25519'),
@@ -102,6 +111,10 @@ const solanaPolicy = Type.Object(
     contracts: Type.Array(program),
     /** Those of them that get no signature of a wallet, because their plugins are contained. */
     contained: Type.Optional(Type.Array(program)),
+    /** Those that a contained plugin and another one declare: they may be called either way. */
+    shared: Type.Optional(Type.Array(program)),
+    /** The one transfer of lamports to somebody else that is signed, once in a transaction: what `privateTip` of the operator's file says. */
+    tip: Type.Optional(tipPolicy),
   },
   { additionalProperties: false },
 )
@@ -122,12 +135,6 @@ const signerPolicy = Type.Object(
 /** What the signer signs. It refuses everything else. Plain JSON: it crosses a process boundary. */
 export type SignerPolicy = Static<typeof signerPolicy>
 export type NetworkPolicy = Static<typeof networkPolicy>
-
-/** What tokens take for an allowance that never ends: 2^256 - 1, of some 2^160 - 1 or 2^96 - 1. No amount of any token is that large. */
-export const isUnlimited = (amountRaw: bigint): boolean => amountRaw >= 2n ** 128n || amountRaw === 2n ** 96n - 1n
-
-/** So far ahead of now a permit may end at most: what somebody carries away of it is worth nothing then. */
-export const maxPermitSeconds = 3_600
 
 /** A network's policy, prepared for lookups. Addresses are lower-case. */
 export interface EvmRules {
@@ -167,12 +174,14 @@ export interface SolanaRules {
   readonly contracts: ReadonlySet<string>
   /** Those of them that get no signature of a wallet. */
   readonly contained: ReadonlySet<string>
+  /** Those that a plugin which is not contained declares beside one that is. */
+  readonly shared?: ReadonlySet<string>
+  /** What a transaction may give to whoever passes it on, to one of these accounts. */
+  readonly tip?: { readonly mostRaw: bigint; readonly accounts: ReadonlySet<string> }
 }
 
-/** By `networkKey`. */
+/** By `networkPath`. */
 export type SignerRules = ReadonlyMap<string, EvmRules | SolanaRules>
-
-export const networkKey = (chain: string, network: string): string => `${chain}/${network}`
 
 /**
  * Checks a policy and prepares it for lookups.
@@ -199,7 +208,7 @@ export function rulesOfPolicy(policy: SignerPolicy): SignerRules {
   const publicChainIds = new Set(policy.networks.flatMap((each) => (each.keys === 'secp256k1' && !each.local ? [each.chainId] : [])))
   const rules = new Map<string, EvmRules | SolanaRules>()
   for (const network of policy.networks) {
-    const name = networkKey(network.chain, network.network)
+    const name = networkPath(network)
     if (rules.has(name)) throw new Error(`The signer's policy names ${name} twice; it must have one entry per network.`)
     rules.set(name, rulesOf(name, network, { allowedSpenders, recipients, publicChainIds }))
   }
@@ -217,7 +226,7 @@ const noPrograms: ReadonlySet<string> = new Set()
 function rulesOf(name: string, policy: NetworkPolicy, { allowedSpenders, recipients, publicChainIds }: Everywhere): EvmRules | SolanaRules {
   const feeCapRaw = BigInt(policy.feeCapRaw)
   if (policy.keys === 'ed25519') {
-    const [contracts, contained] = [policy.contracts, policy.contained].map((each) => new Set(each))
+    const [contracts, contained, shared] = [policy.contracts, policy.contained, policy.shared].map((each) => new Set(each))
     return {
       keys: policy.keys,
       name,
@@ -225,6 +234,8 @@ function rulesOf(name: string, policy: NetworkPolicy, { allowedSpenders, recipie
       local: policy.local,
       contracts: contracts ?? noPrograms,
       contained: contained ?? noPrograms,
+      shared: shared ?? noPrograms,
+      ...(policy.tip && { tip: { mostRaw: BigInt(policy.tip.mostRaw), accounts: new Set(policy.tip.accounts) } }),
     }
   }
   const {

@@ -11,7 +11,7 @@ import { addressBytesOf, isWellKnown } from '../keys/curves.ts'
 import { openLimiter, type Limiter } from './limits/limiter.ts'
 import { checkEvmRequest, sandboxDigest } from './policy-evm.ts'
 import { checkStops } from './policy-stops.ts'
-import { networkKey, Refusal, rulesOfPolicy, type SignerRules } from './policy.ts'
+import { Refusal, rulesOfPolicy, type SignerRules } from './policy.ts'
 import { createSealKeys } from './lock-seal.ts'
 import { curveOf } from './release-policy.ts'
 import { takeSecret } from '../keys/passphrase.ts'
@@ -30,6 +30,7 @@ import { newAccountOf, type NewAccount } from './new-accounts.ts'
 import { addSentKey } from './add-key.ts'
 import type { AddKeyMessage } from './add-key-message.ts'
 import { addressKey, isSameAddress } from '../base/addresses.ts'
+import { networkPath } from '../base/networks.ts'
 
 interface OpenState {
   readonly wallets: ReadonlyMap<string, SigningWallet>
@@ -209,7 +210,7 @@ async function sign(request: unknown): Promise<Uint8Array> {
   try {
     const wallet = findWallet(request, state)
     const { draft } = request
-    const accountOf = async (id: string) => newAccountOf(wallet, networkKey(request.chain, request.network), id)
+    const accountOf = async (id: string) => newAccountOf(wallet, networkPath(request), id)
     if (draft.scheme === 'new-account') return twice(addressBytesOf((await accountOf(draft.id)).address))
     const newAccounts = draft.scheme === 'ed25519' ? await Promise.all((draft.newAccounts ?? []).map(accountOf)) : []
     const allowed = await checkRequest(
@@ -280,7 +281,7 @@ async function addKey({ id, chains, curve, keyBytes, passphraseBytes = 0 }: AddK
 /** Counts what is signed for a wallet with limits. @throws Refusal where it is over them */
 async function reserve(request: SignRequest): Promise<void> {
   if (!limiter?.hasLimits(request.address)) return
-  const network = rulesFor(request).get(networkKey(request.chain, request.network))
+  const network = rulesFor(request).get(networkPath(request))
   if (!network) throw new Refusal(`no limits hold on ${request.network}, which no plugin serves`)
   await limiter.reserve(request, network)
 }
@@ -305,7 +306,7 @@ function rulesFor({ plugin }: SignRequest): SignerRules {
 
 /** @returns what the policy allows to sign: a digest or a message */
 async function checkRequest(request: SignRequest, { curve, address }: SigningWallet, newAccounts: readonly string[]): Promise<Uint8Array> {
-  const name = networkKey(request.chain, request.network)
+  const name = networkPath(request)
   const network = rulesFor(request).get(name)
   checkStops(request, [...stopFiles(), ...told], network)
   const isLocal = network === undefined || (network.keys === 'secp256k1' && network.local)

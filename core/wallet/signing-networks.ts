@@ -1,14 +1,17 @@
 // What the signer knows by itself of networks and tokens: what conf/limits.yml names is held against it, by the signer and by whoever starts one.
-import { addressKey } from '../base/addresses.ts'
-import { networkPath, type KnownNetwork } from '../config/known-names.ts'
+import { addressKey, isSameAddress } from '../base/addresses.ts'
+import type { KnownNetwork } from '../config/known-names.ts'
 import { readWalletLimits, shownLimitsFile } from '../config/limits-file.ts'
 import { readLock, type PluginLock } from '../config/lock.ts'
-import { ConfigError } from '../config/problems.ts'
+import { ConfigError, didYouMean } from '../config/problems.ts'
+import type { Settings } from '../config/settings.ts'
 import { dottedPath } from '../config/tree.ts'
 import { doubtfulLimits, unknownProblems, type SigningNetwork, type SigningNetworks } from '../config/wallet-limit-names.ts'
 import type { WalletLimits } from '../config/wallet-limits.ts'
+import { hasCount, withoutCount } from './limits/count-file.ts'
 import { listedTokens } from './listed-tokens.ts'
 import { readReleasePolicy } from './release-policy.ts'
+import { networkPath } from '../base/networks.ts'
 
 /** The networks of the release and of records, with the tokens of the lists that the signer reads. @param records undefined: they cannot be read */
 export function signingNetworks(confDir: string, records: PluginLock | undefined): SigningNetworks {
@@ -47,13 +50,54 @@ export function readSigningLimits(confDir: string): SigningLimits {
   }
 }
 
+/** The keys of a signer: its wallets, and in words those that it could not open. */
+export interface HeldKeys {
+  wallets(): readonly { readonly address: string }[]
+  locked(): readonly string[]
+}
+
+/** `conf/limits.yml` as a server finds it that has its own signer. */
+export interface ServedLimits {
+  readonly limits: WalletLimits
+  /** Why nothing is signed for the wallets that it names. */
+  readonly withoutCount?: string
+  /** What holds, and is probably not what was meant. */
+  readonly doubtful: readonly string[]
+}
+
+/** @param keys absent: nobody has opened them @returns undefined where no wallet has limits @throws ConfigError */
+export function servedLimits(
+  { confDir, data }: Pick<Settings, 'confDir' | 'data'>,
+  networks: readonly KnownNetwork[],
+  keys?: HeldKeys,
+): ServedLimits | undefined {
+  const { limits } = readSigningLimits(confDir)
+  const wallets = Object.keys(limits).length
+  if (wallets === 0) return undefined
+  return {
+    limits,
+    ...(!hasCount(data.dir) && { withoutCount: withoutCount(wallets) }),
+    doubtful: [...(keys ? unboundWallets(limits, keys) : []), ...doubtfulByServer(limits, confDir, networks)],
+  }
+}
+
+/** Of each wallet of conf/limits.yml of which there is no key, a sentence. A key that is locked counts as there. */
+export function unboundWallets(limits: WalletLimits, keys: HeldKeys): readonly string[] {
+  const addresses = keys.wallets().map(({ address }) => address)
+  const locked = keys.locked().join(' ').toLowerCase()
+  return Object.keys(limits).flatMap((wallet) => {
+    if (addresses.some((each) => isSameAddress(each, wallet)) || locked.includes(wallet.toLowerCase())) return []
+    return [
+      `The limits of the wallet ${wallet} in conf/limits.yml bound nothing: no key here is of that address${didYouMean(wallet, addresses)}.`,
+    ]
+  })
+}
+
 /**
- * The same of a server, which knows more lists than the signer: those that conf names elsewhere, of plugins, and tokens that it was given while it
- * ran. Their authors are not asked what the signer signs, so what they say otherwise refuses nothing. @throws ConfigError
+ * What is doubtful by what the server knows, which has more lists than the signer: those that conf names elsewhere, of plugins, and tokens that it
+ * was given while it ran. Their authors are not asked what the signer signs, so what they say otherwise refuses nothing.
  */
-export function doubtfulByServer(confDir: string, served: readonly KnownNetwork[]): readonly string[] {
-  const limits = readWalletLimits(confDir)
-  if (Object.keys(limits).length === 0) return []
+function doubtfulByServer(limits: WalletLimits, confDir: string, served: readonly KnownNetwork[]): readonly string[] {
   const file = shownLimitsFile(confDir)
   const own = signingNetworks(confDir, recordsOf(confDir)).networks
   const isSame = (one: KnownNetwork | SigningNetwork) => (other: KnownNetwork | SigningNetwork) => networkPath(one) === networkPath(other)

@@ -1,69 +1,22 @@
-import path from 'node:path'
 import type { Logger } from 'pino'
 import { readLock } from '../config/lock.ts'
-import { didYouMean, StartError } from '../config/problems.ts'
+import { StartError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
+import { recipientOf } from '../config/wrong-addresses.ts'
 import { limitsFile } from '../config/limits-file.ts'
-import type { WalletLimits } from '../config/wallet-limits.ts'
 import { SluiceError, type Permit, type Signable } from '../contracts/index.ts'
-import { curves } from '../keys/curves.ts'
 import { devnetSetting } from '../keys/devnet-keys.ts'
-import { isSameAddress } from '../base/addresses.ts'
 import { mayHaveRealKeys, needsPassphrase } from '../keys/sources.ts'
 import { namedVariables, type SignerFiles } from './policy-files.ts'
 import { readReleasePolicy } from './release-policy.ts'
 import type { Passphrase } from '../keys/passphrase.ts'
-import { getSecret, sealSecret } from './prompt.ts'
+import { getSecret, sealSecret } from '../keys/get-passphrase.ts'
 import { readTypedData, type SignRequest } from './signer-messages.ts'
 import { boundProblem } from './service/bound.ts'
 import { connectSigner } from './service/client.ts'
-import { readSigningLimits, type SigningLimits } from './signing-networks.ts'
+import { readSigningLimits, unboundWallets, type SigningLimits } from './signing-networks.ts'
 import { startSigner, type Signer } from './signer.ts'
-
-/**
- * The settings without spenders and recipients that are not addresses: what is sent to a wrong one is lost. Each closes itself, and `closed` says
- * so. Addresses of clients' wallets stay: they match no wallet.
- */
-export function closeWrongAddresses(settings: Settings): Settings {
-  const closed = [...settings.closed]
-  const close = (file: string, where: string, what: string) =>
-    void closed.push({
-      file: path.join(path.basename(settings.confDir), file),
-      path: where,
-      problem: 'is not an address of an EVM chain that may be used',
-      remedy: 'Copy it again, complete and with the right checksum, or write it in lower case.',
-      closed: what,
-    })
-  const allowedSpenders = settings.wallet.allowedSpenders.filter((text, index) => {
-    const isRight = curves.secp256k1.address(text) !== undefined
-    if (!isRight) close('server.yml', `wallet.allowedSpenders[${index}]`, 'nobody may be approved by it')
-    return isRight
-  })
-  const clients = settings.clients.map((client) => {
-    const { name, permissions, sendTo } = client
-    if (!permissions.includes('send') || !sendTo) return client
-    const what = `it gives the client "${name}" nothing`
-    const at = `clients.${name}.sendTo`
-    const right = [...sendTo].flatMap(([wallet, recipients]): [string, readonly string[]][] => {
-      if (recipientOf(wallet) === undefined) {
-        close('clients.yml', `${at}.${wallet}`, what)
-        return []
-      }
-      return [
-        [
-          wallet,
-          recipients.filter((each, index) => {
-            const isRight = recipientOf(each) !== undefined
-            if (!isRight) close('clients.yml', `${at}.${wallet}[${index}]`, what)
-            return isRight
-          }),
-        ],
-      ]
-    })
-    return { ...client, sendTo: new Map(right) }
-  })
-  return { ...settings, clients, wallet: { ...settings.wallet, allowedSpenders }, closed }
-}
+import { reasonOf } from '../base/errors.ts'
 
 /** Where the signer reads what it signs, for the plugins that may run. It is said once, before code of plugins runs. */
 export function signerFiles(
@@ -101,11 +54,6 @@ function recipientsOf(clients: Settings['clients']): Record<string, string[]> {
       if (key !== undefined) all.set(key, new Set([...(all.get(key) ?? []), ...recipients.flatMap((each) => recipientOf(each) ?? [])]))
     }
   return Object.fromEntries([...all].map(([wallet, recipients]) => [wallet, [...recipients]]))
-}
-
-function recipientOf(text: string): string | undefined {
-  const address = curves.secp256k1.address(text)
-  return address !== undefined && BigInt(address) !== 0n ? address : undefined
 }
 
 interface SignerParts {
@@ -219,20 +167,8 @@ export const openKeys = async ({
   }
 }
 
-/** Of each wallet of conf/limits.yml of which there is no key, a sentence. A key that is locked counts as there. */
-export function unboundWallets(limits: WalletLimits, signer: Pick<Signer, 'wallets' | 'locked'>): readonly string[] {
-  const addresses = signer.wallets().map(({ address }) => address)
-  const locked = signer.locked().join(' ').toLowerCase()
-  return Object.keys(limits).flatMap((wallet) => {
-    if (addresses.some((each) => isSameAddress(each, wallet)) || locked.includes(wallet.toLowerCase())) return []
-    return [
-      `The limits of the wallet ${wallet} in conf/limits.yml bound nothing: no key here is of that address${didYouMean(wallet, addresses)}.`,
-    ]
-  })
-}
-
 function refuseStart(error: unknown): never {
-  throw new StartError(error instanceof Error ? error.message : String(error))
+  throw new StartError(reasonOf(error))
 }
 
 /** @param newAccounts ids of those that sign too, in the order of `signers` @param signsAs the one whose signature is asked for */

@@ -31,6 +31,21 @@ export interface Delegation {
   readonly amountRaw: bigint
 }
 
+/**
+ * A program that a contained plugin and another one declare counts as contained in a message that lets its new account take tokens. Nothing is lost by
+ * that: the same program may be called with the wallet's signature, by which it could take more.
+ */
+export function rulesFor<R extends Pick<SolanaRules, 'contained' | 'shared'>>(
+  instructions: readonly Instruction[],
+  rules: R,
+  { wallet, newAccounts }: Pick<Wallet, 'wallet' | 'newAccounts'>,
+): R {
+  const [delegate] = newAccounts
+  if (delegate === undefined || !rules.shared || rules.shared.size === 0) return rules
+  if (delegationsIn(instructions, wallet, delegate).length === 0) return rules
+  return { ...rules, contained: new Set([...rules.contained, ...rules.shared]) }
+}
+
 /** Whether a program of a contained plugin is called. */
 export const callsContained = (instructions: readonly Instruction[], { contained }: Pick<SolanaRules, 'contained'>): boolean =>
   instructions.some(({ program }) => contained.has(program))

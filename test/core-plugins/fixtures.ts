@@ -36,6 +36,7 @@ export function load(
   return loadPlugins({
     plugins: { ...plugins, found },
     hosts,
+    holders: {},
     budget: { processorMs: 20_000, clockMs: 60_000 },
     configOf: ({ folder, ...plugin }, judge) => loadPluginConfigBy(judge, { ...plugin, pluginFolder: folder, confDir, env: {} }),
     tokensOf: () => [],

@@ -28,10 +28,12 @@ interface Fake {
   readonly start?: () => Promise<unknown>
   readonly create?: () => Promise<unknown>
   readonly ping?: () => Promise<unknown>
+  /** What it tells when it is asked whether it is there. */
+  readonly tells?: readonly unknown[]
   readonly processorMs: () => number
 }
 
-async function fakeProcess({ start, create, ping, processorMs }: Fake): Promise<FakeProcess> {
+async function fakeProcess({ start, create, ping, tells, processorMs }: Fake): Promise<FakeProcess> {
   const listener = createServer().listen(0, '127.0.0.1')
   await once(listener, 'listening')
   const address = listener.address()
@@ -42,9 +44,17 @@ async function fakeProcess({ start, create, ping, processorMs }: Fake): Promise<
   const answer = (method: string, [word]: readonly unknown[]) => {
     if (method === 'load') return { description: { kind: 'connector', family: 'evm', manifest: {} } }
     if (method === 'create') return create?.() ?? { venues: [] }
+    if (tells) told.tell('log', tells)
     return method === 'start' ? start?.() : (ping ?? (() => word))()
   }
-  openChannel({ socket: inside, answer, onTold: () => {}, onClosed: () => inside.destroy(), maxFrameBytes: 10_000, maxQuestions: 10 })
+  const told = openChannel({
+    socket: inside,
+    answer,
+    onTold: () => {},
+    onClosed: () => inside.destroy(),
+    maxFrameBytes: 10_000,
+    maxQuestions: 10,
+  })
   let finish: (end: ProcessEnd) => void = () => {}
   const ended = new Promise<ProcessEnd>((resolve) => (finish = resolve))
   const end = () => {
@@ -141,6 +151,22 @@ describe('the host of a plugin', function () {
         await host.stop()
       }
     })
+
+  it('answers after it has told what JSON cannot hold', async () => {
+    const { log, lines } = keptLog()
+    const spawn = () => fakeProcess({ processorMs: () => 0, tells: ['info', { a: 1n, b: [2n] }, 'told'] })
+    const host = await startHost(hostOptions(log, spawn))
+    try {
+      await host.create([], settings)
+      expect(await host.ask('call', ['word'])).to.equal('word')
+      while (!lines.some(({ message }) => message === 'told')) await wait(5)
+      expect(await host.ask('call', ['again'])).to.equal('again')
+      expect(host.deaths).to.equal(0)
+      expect(lines.find(({ message }) => message === 'told')?.fields).to.deep.equal({ said: '{"a":"1","b":["2"]}' })
+    } finally {
+      await host.stop()
+    }
+  })
 
   it('leaves no connection of its own to the nodes of its chain', async () => {
     const { log } = keptLog()

@@ -40,7 +40,11 @@ const doctor = await examineContainment(loaded.length > 1 ? loaded : [{ name: 'p
 const [chain, plugin] = findPlugins(folders, []).found
 const examined =
   accept === 'examine' && chain && plugin
-    ? await examinePlugin({ plugin, chains: [chain], budget, conf: {} }, { tier: 'contained', sha256: '0'.repeat(64) }, containment)
+    ? await examinePlugin(
+        { plugin, chains: [chain], budget, conf: {}, holders: {} },
+        { tier: 'contained', sha256: '0'.repeat(64) },
+        containment,
+      )
     : undefined
 process.stdout.write(
   JSON.stringify({

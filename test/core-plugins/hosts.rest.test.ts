@@ -113,6 +113,15 @@ describe('a plugin of a third party in its host', function () {
     expect(await readFile(path.join(folder, 'spy'), 'utf8')).to.equal('was here')
   })
 
+  it('goes on where it logs bigints, or quotes one that is too large', async () => {
+    const { deaths } = (await entryOf('spy')).host
+    await price('spy', '0.000000000000000007')
+    expect((await price('spy', '7')).body).to.include({ name: 'UNKNOWN_ERROR' })
+    const { status, text } = await price('spy', '100')
+    expect(status, text).to.equal(200)
+    expect((await entryOf('spy')).host.deaths).to.equal(deaths)
+  })
+
   // Other ways to end are in the table of hostile plugins (hostile-hosts.rest.test.ts).
   it('starts again alone where it ends its process: its venue answers 1010 meanwhile, and others are not disturbed', async () => {
     const { deaths } = (await entryOf('spy')).host

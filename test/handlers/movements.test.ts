@@ -102,7 +102,7 @@ describe('what a transaction is journaled to have moved', () => {
     expect((await movementsOf(trade(), async () => undefined)).moved).to.deep.equal(unknown)
     const since = performance.now()
     expect((await movementsOf(trade(), () => new Promise(() => {}))).moved).to.deep.equal(unknown)
-    expect(performance.now() - since).to.be.below(1_000)
+    expect(performance.now() - since).to.be.below(5_000)
   })
 
   it('keeps 64 ids and 64 tokens that nobody knows, and all others', async () => {

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { assert, bigInt, property, record } from 'fast-check'
 import type { ConnectorConfig, Hop, Quote } from '../../core/contracts/index.ts'
+import { withTerms } from '../../core/handlers/amm/candidates.ts'
+import type { NetworkEntry } from '../../core/plugins/index.ts'
 import { effectiveSlippage, readSlippage, slippageBound, tighterBound, tradeRules } from '../../core/handlers/slippage.ts'
 
 const token = { symbol: 'T', address: '0x1', decimals: 6 }
@@ -57,6 +59,26 @@ describe('the bound of a trade', () => {
 })
 
 describe('tradeRules and effectiveSlippage', () => {
+  it('are those of the connector for versions that it does not have, whatever a plugin calls them, and are kept once', () => {
+    const rules = tradeRules(config, [])
+    for (const version of ['constructor', 'toString', '__proto__', ...Array.from({ length: 10_000 }, (_, index) => `new ${index}`)])
+      expect(tradeRules(config, [hop(version)]), version).to.equal(rules)
+    const mixed = tradeRules(config, [hop('v3'), hop('new'), hop('constructor')])
+    expect(mixed).to.deep.include({ slippageText: '1/200', ttlSeconds: 300 })
+    expect(tradeRules(config, [hop('newer'), hop('v3')])).to.equal(mixed)
+  })
+
+  it('leave a connector among those that are compared, whatever it calls its version', async () => {
+    const [venue, quote] = [
+      { connector: 'strange', config },
+      { ...quoteOf('in', 100n), route: [hop('constructor')] },
+    ]
+    const answer = { venue, answer: { quote, source: 'rpc', isFollowed: false } } as unknown as Parameters<typeof withTerms>[0]
+    const network = { impl: { gas: () => ({ gasLimit: 1n, gasPriceRaw: 1n, gasCostRaw: 1n }) } } as unknown as NetworkEntry
+    const compared = await withTerms(answer, undefined, network, { signal: AbortSignal.timeout(1_000) })
+    expect(compared).to.include({ boundRaw: 98n })
+  })
+
   it('take the strictest slippage and the shortest ttl of the versions on the route', () => {
     expect(tradeRules(config, [hop('v2')])).to.deep.include({ slippageText: '1/100', ttlSeconds: 600 })
     expect(tradeRules(config, [hop('v2'), hop('v3'), hop('v2')])).to.deep.include({ slippageText: '1/200', ttlSeconds: 300 })

@@ -2,6 +2,8 @@ import { expect } from 'chai'
 import type { Chain, Grant, Plan } from '../../core/contracts/index.ts'
 import type { NetworkEntry, Registry, VenueEntry } from '../../core/plugins/registry.ts'
 import type { OutcomeBounds } from '../../core/handlers/outcome.ts'
+import type { TransactionState } from '../../core/transactions/entry.ts'
+import type { RightsUnderWay } from '../../core/transactions/transactions.ts'
 import { refuseStandingRights } from '../../core/handlers/standing-rights.ts'
 
 const address = (digit: string) => `0x${digit.repeat(40)}`
@@ -31,21 +33,27 @@ describe('a plan of a plugin that is not built in, by what the wallet has allowe
     readonly bounds?: OutcomeBounds
     readonly allowedSpenders?: readonly string[]
     readonly of?: Partial<VenueEntry>
+    readonly underWay?: Partial<RightsUnderWay>
+    /** The block in which the chain has the transaction of an approval. */
+    readonly found?: bigint
+    /** The block by which the chain says what stands; `untold`: it answers a list alone, as in 0.2.0. */
+    readonly head?: bigint | 'untold'
   }
   /** The error of such a plan, or `signed`. @param standing all that the wallet allows */
   async function judged(
     steps: Plan['steps'],
     needs: Plan['needs'],
     standing: readonly Grant[],
-    { of = {}, ...circumstances }: Circumstances = {},
+    { of = {}, underWay = {}, found, head = 7n, ...circumstances }: Circumstances = {},
   ): Promise<string> {
     const planning = { ...rogue, ...of }
     const evm = {
       async standing(_owner: string, spenders: readonly string[], { tokens, collections, permit2s }: Record<string, readonly string[]>) {
         expect(permit2s).to.deep.equal([permit2])
-        return standing.filter(
+        const grants = standing.filter(
           (each) => spenders.includes(each.spender) && [...(tokens ?? []), ...(collections ?? [])].includes(each.token),
         )
+        return head === 'untold' ? grants : { head: { number: head, timestamp: 1 }, grants }
       },
     } as unknown as Chain['evm']
     const nativeCurrency = { symbol: 'ETH', address: coin, decimals: 18 }
@@ -53,12 +61,13 @@ describe('a plan of a plugin that is not built in, by what the wallet has allowe
     const network = {
       chain: 'ethereum',
       network: 'mainnet',
-      impl: { evm, nativeCurrency, address: (text: string) => text } as unknown as Chain,
+      impl: { evm, nativeCurrency, address: (text: string) => text, find: async () => ({ blockNumber: found }) } as unknown as Chain,
       tokens: { listed, listedAt: (at: string) => listed.find((each) => each.address === at) },
     } as unknown as NetworkEntry
     const registry: Pick<Registry, 'venuesOn'> = { venuesOn: () => [uniswap, planning] }
     const at = { signal: AbortSignal.timeout(10_000) }
-    const planned = { plan: { steps, needs }, wallet, tokens: [weth, odd], ...circumstances }
+    const soon = async () => ({ approvals: [], permits: [], ...underWay })
+    const planned = { plan: { steps, needs }, wallet, tokens: [weth, odd], underWay: soon, ...circumstances }
     return refuseStandingRights(planned, network, planning, registry, at).then(
       () => 'signed',
       ({ name, message }: Error) => `${name} ${message}`,
@@ -167,5 +176,64 @@ describe('a plan of a plugin that is not built in, by what the wallet has allowe
 
   it('passes beside rights that it does not name', async () => {
     expect(await judged(step(executor), [], [allows(router), allows(universal)])).to.equal('signed')
+  })
+
+  /** The journal's entry of an approval that is in no block. */
+  const approval = (to: string, spender: string, state: TransactionState = 'BROADCAST'): RightsUnderWay['approvals'][number] => ({
+    key: '1',
+    state,
+    step: { to, data: `0x095ea7b3${'0'.repeat(24)}${spender.slice(2)}${'f'.repeat(64)}`, value: '0' },
+    attempts: [{ id: '0x77', raw: new Uint8Array(), fees: null, signedAt: 0, sends: 1 }],
+    ...(state === 'MINED' && { landed: { id: '0x77', ok: true, blockNumber: 7, receipt: null } }),
+  })
+
+  it('fails while an approval for somebody whom it names, or for Permit2, is under way', async () => {
+    const bounds = new Map([[weth, { minRaw: -10n * ether }]])
+    for (const [spender, approved] of [
+      [router, router],
+      [universal, permit2],
+      [universal, universal],
+    ] as const) {
+      const approvals = [approval(approved === universal ? permit2 : weth, approved)]
+      const said = await judged(step(spender), [], [allows(spender)], { bounds, underWay: { approvals } })
+      expect(said).to.match(new RegExp(`^OVERLOADED An approval of the wallet for ${approved} is under way \\(0x77\\)`))
+    }
+    const mined = { bounds, underWay: { approvals: [approval(weth, router, 'MINED')] } }
+    expect(await judged(step(router), [], [allows(router)], mined)).to.equal('signed')
+    expect(
+      await judged(step(router), [], [allows(router)], { bounds, underWay: { approvals: [approval(weth, router)] }, found: 7n }),
+    ).to.equal('signed')
+    const others = { bounds, underWay: { approvals: [approval(weth, own)] } }
+    expect(await judged(step(router), [], [allows(router)], others)).to.equal('signed')
+  })
+
+  it('fails while what stands is read of an older block than the one that an approval is in', async () => {
+    const bounds = new Map([[weth, { minRaw: -10n * ether }]])
+    for (const [state, found] of [['MINED'], ['BROADCAST', 7n]] as const) {
+      const circumstances = { bounds, underWay: { approvals: [approval(weth, router, state)] }, ...(found !== undefined && { found }) }
+      const by = (head: bigint | 'untold') => judged(step(router), [], [], { ...circumstances, head })
+      expect(await by(6n), state).to.match(/^OVERLOADED An approval of the wallet for 0xa+ is under way/)
+      for (const head of [7n, 8n]) expect(await by(head), state).to.equal('signed')
+      expect(await by('untold'), state).to.match(/is under way/)
+    }
+  })
+
+  const permit = (spender: string, amountRaw: bigint, more: object = {}): RightsUnderWay['permits'][number] => {
+    const right = { permit2, token: weth, decimals: 18, spender, amountRaw: amountRaw.toString(), expires: 1_800_000_000, nonce: 0 }
+    return { permit: { ...right, state: 'outstanding', ...more }, txHash: '0x78' }
+  }
+
+  it('fails by a permit that somebody may still use whom it names, and passes where that is what it may take', async () => {
+    const bounds = new Map([[weth, { minRaw: -10n * ether }]])
+    const by = (permits: RightsUnderWay['permits'], standing: readonly Grant[] = []) =>
+      judged(step(universal), [], standing, { bounds, underWay: { permits } })
+    const said = await by([permit(universal, 11n * ether)])
+    expect(said).to.match(/^TRADE_FAILED A permit of the wallet lets 0xb+ take 11 of 0x2+ until 2027-01-15T08:00:00.000Z/)
+    expect(said).to.include('0x78')
+    expect(await by([permit(universal, ether)], [allows(universal)])).to.match(/^TRADE_FAILED A permit/)
+    expect(await by([permit(universal, 10n * ether)])).to.equal('signed')
+    expect(await by([permit(router, 11n * ether)])).to.equal('signed')
+    // A block shows that it is used.
+    expect(await by([permit(universal, 11n * ether, { since: 7 })])).to.equal('signed')
   })
 })

@@ -7,7 +7,7 @@ import { allowedPlugins } from '../../core/plugins/consent/consent.ts'
 import { tryPlugins } from '../../core/plugins/load.ts'
 import { outlineOf } from '../../core/plugins/discover/outline.ts'
 import { signerFiles } from '../../core/wallet/signing.ts'
-import { isOutdated, policyFromFiles } from '../../core/wallet/policy-files.ts'
+import { isOutdated, namedVariables, policyFromFiles } from '../../core/wallet/policy-files.ts'
 import { releasedNow } from '../../tools/signing.ts'
 import { eachWithHome } from '../config/home.ts'
 import { book } from './example-files.ts'
@@ -65,6 +65,28 @@ describe('what the signer reads of files', function () {
     expect(networks.get('ethereum/mainnet')?.feeCapRaw).to.equal('70000000000')
   })
 
+  it('has the tip of a network of Solana as the operator wrote it, and none of one that is malformed', async () => {
+    const account = 'GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ'
+    await home.write(
+      'conf/chains/solana.yml',
+      [
+        `mainnet: { privateTip: { lamports: 20000, accounts: ["\${TIP_ACCOUNT}"] } }`,
+        `devnet: { privateTip: { lamports: 20000, accounts: [${account}, nobody] } }`,
+        `testnet: { privateTip: { lamports: -1, accounts: [${account}] } }\n`,
+      ].join('\n'),
+    )
+    const settings = settingsOf()
+    const environment = namedVariables(home.confDir, { TIP_ACCOUNT: account, OTHER: 'a secret' })
+    expect(environment).to.deep.equal({ TIP_ACCOUNT: account })
+    const { networks } = policyFromFiles({ ...signerFiles(settings, await allowedPlugins(settings)), environment }, {})
+    const tipOn = (name: string) => {
+      const found = networks.find(({ chain, network }) => chain === 'solana' && network === name)
+      return found?.keys === 'ed25519' ? found.tip : 'no such network'
+    }
+    expect(tipOn('mainnet')).to.deep.equal({ mostRaw: '20000', accounts: [account] })
+    expect([tipOn('devnet'), tipOn('testnet')]).to.deep.equal([undefined, undefined])
+  })
+
   it('has nothing of plugins that are disabled, or that sluice.lock does not have', async () => {
     await home.write('conf/server.yml', 'plugins: { disabled: [uniswap] }\n')
     await writeLock(home.confDir, { book })
@@ -119,7 +141,7 @@ describe('what the signer reads of files', function () {
     expect(tokensOn('far', 'mainnet')).to.deep.equal([third])
   })
 
-  it('has programs of contained plugins apart, but for those that a trusted one declares too', () => {
+  it('has programs of contained plugins apart, and those apart from them that a trusted one declares too', () => {
     const [own, shared] = ['675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8', 'CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C']
     const record = (tier: 'contained' | 'trusted', contracts: Record<string, string>) => ({
       ...book,
@@ -133,8 +155,8 @@ describe('what the signer reads of files', function () {
       policyFromFiles({ ...files, plugins: [...plugins] }, lock).networks.find(
         (each) => each.chain === 'solana' && each.network === 'mainnet',
       )
-    expect(networkOf(files.plugins)).to.deep.include({ contracts: [own, shared], contained: [own] })
-    expect(networkOf(['solana', 'known'])).to.not.have.property('contained')
+    expect(networkOf(files.plugins)).to.deep.include({ contracts: [own, shared], contained: [own], shared: [shared] })
+    expect(networkOf(['solana', 'known'])).to.not.have.any.keys('contained', 'shared')
   })
 
   it('says what a record lacks of files that are in force: another address or deposit, or a network', () => {

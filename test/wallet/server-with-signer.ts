@@ -1,7 +1,7 @@
 // A server's process with nothing but the signer, for tests that look into it from outside.
 import { writeHeapSnapshot } from 'node:v8'
 import type { SignerFiles } from '../../core/wallet/policy-files.ts'
-import { getSecret } from '../../core/wallet/prompt.ts'
+import { getSecret } from '../../core/keys/get-passphrase.ts'
 import { startSigner, type SignerOptions } from '../../core/wallet/signer.ts'
 import { requestOf, transaction } from './example-policy.ts'
 

@@ -55,6 +55,12 @@ export function withTerms(
 export const worthOf = (exact: 'in' | 'out', amountRaw: bigint, costRaw: bigint | undefined): bigint =>
   (exact === 'in' ? amountRaw : -amountRaw) - (costRaw ?? 0n)
 
+/** What its swap leaves after the cost of gas. */
+const leftBy = ({ sourced: { quote }, costRaw }: Candidate): bigint => worthOf(quote.swap.exact, quote.amountRaw, costRaw)
+
+/** For sorting: what leaves most first. */
+export const byWhatIsLeft = (one: Candidate, other: Candidate): number => compare(leftBy(other), leftBy(one))
+
 /** @param penaltyOf what else it costs */
 export function ranked(
   found: readonly Candidate[],
@@ -62,12 +68,7 @@ export function ranked(
   source: Candidates['source'],
   penaltyOf: (candidate: Candidate) => bigint,
 ): Candidates {
-  const worth = new Map(
-    found.map((each) => {
-      const { swap, amountRaw } = each.sourced.quote
-      return [each, worthOf(swap.exact, amountRaw, each.costRaw) - penaltyOf(each)]
-    }),
-  )
+  const worth = new Map(found.map((each) => [each, leftBy(each) - penaltyOf(each)]))
   const worthRaw = (each: Candidate) => worth.get(each) ?? 0n
   const [best, ...others] = found.toSorted(
     (one, other) =>

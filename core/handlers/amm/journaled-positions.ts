@@ -68,7 +68,8 @@ export async function journaledPositions(
   return all.flat()
 }
 
-function idIn(fill: unknown): string | undefined {
+/** The position that an open made. */
+export function idIn(fill: unknown): string | undefined {
   const tokenId = json.isObject(fill) ? fill['tokenId'] : undefined
   return typeof tokenId === 'string' ? tokenId : undefined
 }

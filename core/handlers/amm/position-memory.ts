@@ -67,7 +67,8 @@ class PositionMemory {
   }
 
   async #readAll(tip: Head, readById: ReadById): Promise<Reading> {
-    const ids = [...this.#asked.keys()]
+    // In one order, whoever asked last: the same calls for the same positions.
+    const ids = [...this.#asked.keys()].toSorted()
     const { head, positions } = await readById(ids, { signal: AbortSignal.timeout(readingMs) }).catch((error: unknown) => {
       this.#failed = tip
       throw error

@@ -186,6 +186,7 @@ function termsOf(
     slippage,
     deadline: deadlineAfter(head, tradeRules(config, [pool]).ttlSeconds, services.following.ageSeconds(network, head)),
     native,
+    listed: [pool.token0, pool.token1].filter((token) => network.tokens.listedAt(token)),
   }
 }
 

@@ -2,27 +2,33 @@ import type { At, Head, PositionsQuery, RangePosition, RangePositions, Token } f
 import { leftOutOf } from '../../contracts/answers/contract.ts'
 import { fromRaw } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
-import { requireWallet, type Handler, type Handlers, type Services, type TargetContext } from '../context.ts'
+import { LazySignal, requireWallet, type Handler, type Handlers, type Services, type TargetContext } from '../context.ts'
 import { tradingOf, type NetworkEntry } from '../../plugins/index.ts'
 import { readAddress } from '../wallets.ts'
 import { readVersion, resolvePair, showBounds, showPrice, type OrderedPair } from './range-pools.ts'
-import { noteAbsent, notePresent } from './absent-positions.ts'
+import { isProvenGone, noteAbsent, noteListed, notePresent } from './absent-positions.ts'
 import { followPosition, positionFromMemory } from './position-memory.ts'
 import { journaledIds } from './journaled-positions.ts'
 
 /** Only callers that may use the owner's wallet see a position. */
-const ammLiquidityPosition: Handler<'AMMLiquidityPosition'> = async (request, { network, venue, services, caller, signal }) => {
-  const at = { signal }
+const ammLiquidityPosition: Handler<'AMMLiquidityPosition'> = async (request, context) => {
+  const { network, venue, services, caller } = context
+  const at = new LazySignal(context)
   const { head, position } = await findPosition(request, { network, venue, services }, at, positionFromMemory)
   requireWallet(caller, position.owner)
   followPosition(position.tokenId, readVersion(request.version, venue), { venue })
-  const shown = shownPositions.get(position) ?? showPosition(position, await orderOf(position, network, at))
+  const blockNumber = Number(head.number)
+  const before = shownPositions.get(position)
+  if (before?.blockNumber === blockNumber) return before
+  // One that no block has changed since is the same object.
+  const fields = before ?? showPosition(position, await orderOf(position, network, at))
+  const shown = Object.freeze({ ...fields, blockNumber })
   shownPositions.set(position, shown)
-  return { ...shown, blockNumber: Number(head.number) }
+  return shown
 }
 
-/** Of those in memory, which are asked for many times. */
-const shownPositions = new WeakMap<RangePosition, ReturnType<typeof showPosition>>()
+/** Of those in memory, which are asked for many times in a block. */
+const shownPositions = new WeakMap<RangePosition, Readonly<ReturnType<typeof showPosition> & { blockNumber: number }>>()
 
 const ammLiquidityPositions: Handler<'AMMLiquidityPositions'> = async (request, { network, venue, services, signal }) => {
   const owner = readAddress(network, request.address)
@@ -38,6 +44,7 @@ export async function rangePositions(
   at: At,
 ) {
   const { head, positions, unread = [], ...search } = await readPositions(query, { network, venue }, services, at)
+  for (const position of positions) noteListed(position, head, { venue })
   const tokens = await tokensOf(positions, network, at)
   const unknown = positions.flatMap(({ tokenId, pool }) => {
     const token = [pool.token0, pool.token1].find((address) => !tokens.has(address))
@@ -95,7 +102,7 @@ interface FoundPosition {
   position: RangePosition
 }
 
-type PositionContext = TargetContext<'connector'> & { readonly services: Pick<Services, 'following' | 'settings'> }
+type PositionContext = TargetContext<'connector'> & { readonly services: Pick<Services, 'following' | 'settings' | 'transactions'> }
 
 /** A number is an id without zeros in front. In base58 there is no 0 at all. */
 const readTokenId = (text: string): string => (/^\d+$/.test(text) ? BigInt(text).toString() : text)
@@ -123,7 +130,10 @@ async function findPosition(
     notePresent({ tokenId, version }, found.head, target)
     return { head: found.head, position: found.position }
   }
-  const isFinal = found !== undefined && noteAbsent({ tokenId, version }, found.head, target, services)
+  const isFinal =
+    found !== undefined &&
+    (await noteAbsent({ tokenId, version }, found.head, target, services)) &&
+    (await isProvenGone({ tokenId, version }, found.head, target, services, at))
   // Ids of each version are its own.
   const [of, each] = version === undefined ? ['', ''] : [` of ${version}`, ', with their version, which such a request has to name']
   throw new SluiceError(

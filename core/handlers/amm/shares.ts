@@ -37,6 +37,11 @@ const ammSharesAdd: Handler<'AMMSharesAdd'> = async (request, context) => {
   const { venue, signal } = context
   const trading = tradingOf('AMM_SHARES', venue)
   const wallet = readWallet(request, context)
+  // How much of a token leaves the wallet is not left to the plugin.
+  if (venue.contained && request.amounts.length < request.tokens.length) {
+    const problem = `must have one for each of the ${request.tokens.length} tokens with a connector that is neither built in nor trusted: the most that may leave the wallet. /amm/shares/position has the ratio that ${venue.connector} says the pool has`
+    throw badFields([{ field: 'amounts', problem }])
+  }
   const { head, pool, ordered } = await findPosition(request, wallet.address, context)
   const maxRaw = readMost(request, ordered.tokens)
   if (pool.prices.length === 0 && maxRaw.includes(undefined))
@@ -96,6 +101,7 @@ const ammSharesRemove: Handler<'AMMSharesRemove'> = async (request, context) => 
     const problem = `is required with a connector that is neither built in nor trusted: the address of the token of the shares, which leaves the wallet. ${venue.connector} says it is ${pool.shareToken}: check that`
     throw badFields([{ field: 'pool', problem }])
   }
+  if (venue.contained && request.decreasePercent !== undefined) await requireOwned(ownedRaw, wallet.address, pool, context)
   const sharesRaw = readShares(request, ownedRaw, pool)
   const returnedRaw = await trading.returnFor(pool, sharesRaw)
   if (returnedRaw.includes(0n)) {
@@ -321,6 +327,23 @@ function readShares({ shares, decreasePercent }: AMMSharesRemoveRequest, ownedRa
   const raw = divideRaw(ownedRaw * numerator, denominator * 100n, 'down')
   if (raw === 0n) throw badFields([{ field: 'decreasePercent', problem: `is less than the smallest unit of the wallet's ${owned} shares` }])
   return raw
+}
+
+/** A part of more shares than the wallet has would be another part of them. @throws SluiceError TRADE_FAILED */
+async function requireOwned(
+  ownedRaw: bigint,
+  owner: string,
+  { shareToken, shareDecimals: decimals }: SharesPool,
+  { network, venue, signal }: ConnectorContext,
+): Promise<void> {
+  const [heldRaw] = await network.impl.balances(owner, [{ symbol: 'shares', address: shareToken, decimals }], { signal })
+  if (heldRaw !== undefined && heldRaw >= ownedRaw) return
+  const [told, held] = [ownedRaw, heldRaw ?? 0n].map((raw) => fromRaw(raw, decimals))
+  throw new SluiceError(
+    'TRADE_FAILED',
+    `${venue.connector} says that the wallet has ${told} shares, and the token ${shareToken} says ${held}: nothing was sent. Give shares instead of decreasePercent.`,
+    { details: { reason: 'other shares than the wallet has' } },
+  )
 }
 
 function termsOf(

@@ -5,7 +5,7 @@ import { fromRaw, isLess, priceOf, valueAt } from '../../base/decimal.ts'
 import { isObject } from '../../base/json.ts'
 import { isTrouble, SluiceError, type FieldProblem } from '../../base/errors.ts'
 import { checkRelays, type SubmitRequest, type SubmitResult } from '../../transactions/submit-request.ts'
-import { maxPermitSeconds } from '../../wallet/policy.ts'
+import { maxPermitSeconds } from '../../contracts/permit2.ts'
 import { heldAgainstMarket } from '../market-check.ts'
 import type { Footprint } from '../../transactions/budgets.ts'
 import { touchedPools, touchedTokens, touchedVenue } from '../touches.ts'
@@ -19,8 +19,8 @@ import { readWallet, showGas, submit, type SigningWallet } from '../wallets.ts'
 import { askConnectors, refuseChoice, showChoice } from './any.ts'
 import { lackingApprovals } from './approvals-lacked.ts'
 import type { LeftOutConnector } from './ask-each.ts'
-import type { Candidate, Candidates } from './candidates.ts'
-import type { CoinRate } from './coin-rate.ts'
+import { byWhatIsLeft, type Candidate, type Candidates } from './candidates.ts'
+import { costOf, type CoinRate } from './coin-rate.ts'
 import { quoteBy } from './approved.ts'
 import {
   quoteFromChain,
@@ -309,7 +309,8 @@ async function tradeOnBest(trade: Trade, context: ConnectorsContext) {
         })
       } catch (error) {
         if (!isOfConnector(error)) throw error
-        refusal ??= error
+        // Its price is within the limit: what the caller lacks is the approval, whatever worse prices others have.
+        if (refusal === undefined || (isBeyondLimit(refusal) && isUnapproved(error))) refusal = error
         const known = passedOver.findIndex(({ connector }) => connector === venue.connector)
         passedOver.splice(known < 0 ? passedOver.length : known, known < 0 ? 0 : 1, { connector: venue.connector, error })
         // What a contained plugin quotes binds nobody. Nor does a trusted one whose trade would fail: it may never have been able to give that.
@@ -320,7 +321,10 @@ async function tradeOnBest(trade: Trade, context: ConnectorsContext) {
     return undefined
   }
 
-  /** After each that is not approved, what its connector gives by contracts that are. */
+  /**
+   * With what the connectors of those that are not approved give by contracts that are. The approved ones stand in the order of what they leave,
+   * wherever one does: what one connector gives otherwise may be worse than what the next one gives.
+   */
   async function withApproved(candidates: Candidates['candidates']): Promise<readonly Candidate[]> {
     if (candidates.every(({ approved }) => approved)) return candidates
     const { network, services } = context
@@ -339,10 +343,15 @@ async function tradeOnBest(trade: Trade, context: ConnectorsContext) {
             return undefined
           },
         )
-        return other ? [candidate, { ...candidate, sourced: other, approved: true }] : [candidate]
+        if (!other) return [candidate]
+        const gas = await network.impl.gas(other.quote.gasUnits, other.quote.head, at)
+        const costRaw = candidate.rate && costOf(gas, candidate.rate)
+        return [candidate, { ...candidate, sourced: other, gas, costRaw, approved: true }]
       }),
     )
-    return each.flat()
+    const all = each.flat()
+    const approved = all.filter((candidate) => candidate.approved).toSorted(byWhatIsLeft)
+    return all.map((candidate) => (candidate.approved ? (approved.shift() ?? candidate) : candidate))
   }
 }
 
@@ -356,9 +365,7 @@ function isOfConnector(error: unknown): error is SluiceError {
     const { limit } = isObject(error.details) ? error.details : {}
     return limit === 'allowed.connectors' || limit === 'allowed.pools'
   }
-  return ['TRADE_FAILED', 'INSUFFICIENT_ALLOWANCE', 'SWAP_PRICE_EXCEEDS_LIMIT_PRICE', 'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE'].includes(
-    error.name,
-  )
+  return ['TRADE_FAILED', 'INSUFFICIENT_ALLOWANCE', ...limitErrors].includes(error.name)
 }
 
 /** Whether two quotes, perhaps of different blocks, have the same amount and route. */
@@ -366,6 +373,10 @@ const isSameQuote = (one: Quote, other: Quote) =>
   one.amountRaw === other.amountRaw && one.spender === other.spender && JSON.stringify(one.route) === JSON.stringify(other.route)
 
 const isUnapproved = (error: unknown) => error instanceof SluiceError && error.name === 'INSUFFICIENT_ALLOWANCE'
+
+/** Of the request. */
+const isBeyondLimit = (error: unknown) => error instanceof SluiceError && limitErrors.includes(error.name)
+const limitErrors = ['SWAP_PRICE_EXCEEDS_LIMIT_PRICE', 'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE']
 
 /** By the check, before anything was signed. */
 const isRefused = (error: unknown) => error instanceof SluiceError && error.name === 'TRADE_FAILED'
@@ -453,8 +464,8 @@ function coinPriceOf(
   if (isCoin(quote)) return '1'
   if (rate) return priceOf({ raw: rate.tokenRaw, decimals: quote.decimals }, { raw: rate.coinRaw, decimals: coin.decimals }, 'up')
   if (market.isChecked(network)) {
-    const ofCoin = market.valuesNow(network, [coin.address], 'highX')[coin.address]
-    const ofQuote = market.valuesNow(network, [quote.address], 'lowX')[quote.address]
+    const ofCoin = market.shownValues(network, [coin.address], 'highX')[coin.address]
+    const ofQuote = market.shownValues(network, [quote.address], 'lowX')[quote.address]
     if (ofCoin && ofQuote) return priceOf({ raw: ofCoin, decimals: quote.decimals }, { raw: ofQuote, decimals: coin.decimals }, 'up')
   }
   return isCoin(base) ? swapPrice(swapRequest, amountRaw) : undefined
@@ -463,7 +474,7 @@ function coinPriceOf(
 /** What the market would have given at best, where it is known now. */
 function marketPriceOf({ base, quote, side }: SwapRequest, { network, services: { market } }: ConnectorContext): string | undefined {
   if (!market.isChecked(network)) return undefined
-  const value = (token: string, bound: 'highX' | 'lowX') => market.valuesNow(network, [token], bound)[token]
+  const value = (token: string, bound: 'highX' | 'lowX') => market.shownValues(network, [token], bound)[token]
   const [high, low] = ['highX', 'lowX'] as const
   const [ofBase, ofQuote] =
     side === 'SELL' ? [value(base.address, high), value(quote.address, low)] : [value(base.address, low), value(quote.address, high)]

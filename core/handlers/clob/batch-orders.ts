@@ -6,7 +6,22 @@ import { fieldsReader } from '../../config/field-reader.ts'
 import { readWallet, type SigningWallet } from '../wallets.ts'
 import { marketName, marketsOf, type BookHandlerFor, type Markets } from './markets.ts'
 import { hasEnded, showForeign } from './order-state.ts'
-import { cancelPlacement, defaultClientOrderId, findRepeatedOrder, isPending, notYetCancellable, refusalOf, showEnded } from './orders.ts'
+import {
+  cancelPlacement,
+  defaultClientOrderId,
+  excludePlacement,
+  findRepeatedOrder,
+  isOnItsWay,
+  isPending,
+  isUnanswered,
+  isUnread,
+  mayYetArrive,
+  notYetCancellable,
+  refusalOf,
+  showCancelling,
+  showEnded,
+  unansweredCancel,
+} from './orders.ts'
 import { readOrder } from './read-order.ts'
 import {
   requireSubmitted,
@@ -43,7 +58,10 @@ export const clobBatchOrders: BookHandlerFor<'BatchOrders'> = (type) => async (r
     ),
     cancelled: cancels.map(
       (each, index) =>
-        refused.get(index) ?? showEntry(each, results.get(index), each.name, ({ order }, action) => showCancel(order, action)),
+        refused.get(index) ??
+        showEntry(each, results.get(index), each.name, ({ order }, action) =>
+          each.mayComeAfter && isUnanswered(action) ? { ...each.name, error: errorFields(unansweredCancel()) } : showCancel(order, action),
+        ),
     ),
   })
   // Before the response is journaled, and again for what the last submission refused.
@@ -126,7 +144,12 @@ const usedBefore = (clientOrderId: string) =>
 const readCancel = fieldsReader(CLOBBatchOrdersRequest.properties.cancel.items)
 
 type CancelResult = ReturnType<typeof showEnded> | NonNullable<Awaited<ReturnType<typeof cancelPlacement>>>
-type CancelEntry = BatchEntry<BookAction & { do: 'cancel' }, CancelResult> & { name: OrderName; journaled?: FoundOrder['journaled'] }
+type CancelEntry = BatchEntry<BookAction & { do: 'cancel' }, CancelResult> & {
+  name: OrderName
+  journaled?: FoundOrder['journaled']
+  /** The order may arrive when the exchange has refused its cancel. */
+  mayComeAfter?: boolean
+}
 
 /** Decides by the journal. @param cancel the raw entries: each is validated by itself */
 async function readCancels(
@@ -148,10 +171,13 @@ async function readCancels(
     if (hasEnded(found.shown.state)) return { name, answer: showEnded(found) }
     if (isPending(found)) {
       const cancelled = await cancelPlacement(found, wallet, context)
-      if (!cancelled) throw notYetCancellable()
+      if (!cancelled) throw notYetCancellable(isUnread)
       return { name, answer: cancelled }
     }
-    return { name, journaled, action: { do: 'cancel', market, order: { ...name, ...pickName(found.shown) } } }
+    const exclusion = mayYetArrive(found) ? await excludePlacement(type, found, wallet, context) : undefined
+    if (exclusion === 'excluded') return { name, answer: showCancelling(found) }
+    const mayComeAfter = exclusion === 'impossible'
+    return { name, journaled, mayComeAfter, action: { do: 'cancel', market, order: { ...name, ...pickName(found.shown) } } }
   }
 
   const entries: CancelEntry[] = []
@@ -192,6 +218,8 @@ async function explainRefusedCancels(
     const exchange = found.find((each) => isNamedBy(each, action))
     const shown = journaled ? await orders.show(journaled, exchange, false) : exchange && showForeign(exchange, false)
     if (shown && hasEnded(shown.state)) explained.set(index, showEnded({ shown }))
+    else if (shown && journaled && mayYetArrive({ journaled, shown }))
+      explained.set(index, { ...name, error: errorFields(notYetCancellable(isOnItsWay)) })
     else explained.set(index, { ...name, error: errorFields(shown ? refusal : unknownOrder(type, name, wallet.address)) })
   }
   return explained

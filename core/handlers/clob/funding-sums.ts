@@ -1,10 +1,15 @@
-// What a wallet paid and received as funding in perpetuals of order books, and its positions there, by what its exchange tells now: no receipt and no order
-// has them.
-import { parseDecimal, sum, type DecimalParts } from '../../base/decimal.ts'
+// What a wallet paid and received as funding in perpetuals of order books, what an exchange on a chain liquidated of its positions, and the positions that it has, by what
+// the exchange tells now: no receipt and no order of the journal has them.
+import { fromRaw, parseDecimal, sum, type DecimalParts } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
+import { blockBefore, finalBlock, historyOf } from '../../books/check-book.ts'
 import type { ExchangeWallet, FundingPeriod, FundingSums } from '../../books/funding.ts'
-import type { ExchangePositions } from '../../books/positions.ts'
-import { tradingOf, type Registry } from '../../plugins/index.ts'
+import type { LiquidationPeriod, Liquidations } from '../../books/liquidations.ts'
+import type { Liquidation } from '../../books/perpetuals.ts'
+import type { PositionReader } from '../../books/positions.ts'
+import type { At } from '../../contracts/index.ts'
+import { tradingOf, type Registry, type VenueEntry } from '../../plugins/index.ts'
+import { findMarket } from '../perp/markets.ts'
 import { missingIn } from '../pages.ts'
 import { marketName, marketsOf } from './markets.ts'
 
@@ -19,9 +24,10 @@ export const fundingOf = (of: FundingPeriod, registry: Networks, signal: AbortSi
   orWhy(`${of.connector} did not tell the funding payments`, signal, () => readFunding(of, registry, signal))
 
 /** By market, of base, below 0 for a short one; or why nobody knows. */
-export const positionsOf = (of: ExchangeWallet, registry: Networks, signal: AbortSignal): Promise<ExchangePositions> =>
+export const positionsOf: PositionsOf = (of, registry, signal) =>
   orWhy(`${of.connector} did not tell the positions`, signal, async () => {
     const { venue, owner } = placeOf(of, registry)
+    if (venue.impl.PERP_AMM) return { held: await positionsOnChain(of.markets, owner, venue, { signal }) }
     const found = await tradingOf('PERP_CLOB', venue).positions(owner, { signal })
     const [unread] = missingIn(found, () => ({})).unavailable ?? []
     if (unread) return { unknown: `a position cannot be read: ${unread.reason}` }
@@ -31,6 +37,71 @@ export const positionsOf = (of: ExchangeWallet, registry: Networks, signal: Abor
       ),
     }
   })
+
+type PositionsOf = (of: Parameters<PositionReader>[0], registry: Networks, signal: AbortSignal) => ReturnType<PositionReader>
+
+/** Where it cannot be told, why: of blocks that are too old, nobody knows. */
+export const liquidationsOf = (of: LiquidationPeriod, registry: Networks, signal: AbortSignal): Promise<Liquidations> =>
+  orWhy(`${of.connector} did not tell them`, signal, async () => {
+    const { chain, network, market: name, afterBlock, toMs } = of
+    const { venue, owner } = placeOf(of, registry)
+    const [base = '', quote = ''] = name.split('-')
+    const market = await findMarket({ base, quote }, venue, { signal })
+    const trading = tradingOf('PERP_AMM', venue)
+    const all = await trading.liquidations(owner, market, afterBlock, { signal })
+    const firstBlock = await trading.liquidationsFrom?.({ signal })
+    const history = historyOf(registry.networkOf(venue, chain, network))
+    if (toMs !== undefined && all.length > 0 && !history) return { unknown: `the blocks of ${chain}/${network} do not tell their time` }
+    const times =
+      toMs === undefined || all.length === 0
+        ? []
+        : await history?.blocks([...new Set(all.map(({ blockNumber }) => blockNumber))], { signal })
+    const timeOf = new Map(times?.map(({ number, timestamp }) => [number, timestamp * 1000]))
+    const found: Liquidation[] = []
+    for (const { effect, sizeRaw, blockNumber, txHash } of all) {
+      if (toMs !== undefined && (timeOf.get(blockNumber) ?? Infinity) >= toMs) continue
+      if (!effect) return { unknown: `the events of ${txHash} do not tell what it cost` }
+      const inQuote = (raw: bigint): DecimalParts => ({ digits: raw, scale: market.quoteDecimals })
+      found.push({
+        change: { side: effect.side, size: { digits: sizeRaw, scale: market.baseDecimals } },
+        fee: inQuote(effect.feeRaw),
+        realizedProfit: inQuote(effect.realizedProfitRaw),
+        funding: inQuote(effect.fundingRaw),
+      })
+    }
+    return { found, ...(firstBlock !== undefined && afterBlock + 1 < firstBlock && { unsearched: `before block ${firstBlock}` }) }
+  })
+
+/** Undefined where the chain does not tell its past, or cannot now. */
+export async function lastBlockBefore(
+  { chain, network, connector }: ExchangeWallet,
+  momentMs: number,
+  registry: Networks,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const found = await orWhy('', signal, async () => {
+    const on = registry.networkOf(registry.venue(connector, chain, network), chain, network)
+    const history = historyOf(on)
+    return history && (await blockBefore(history, momentMs, await finalBlock(on, history, { signal }), { signal })).number
+  })
+  return typeof found === 'number' ? found : undefined
+}
+
+async function positionsOnChain(
+  markets: readonly string[],
+  owner: string,
+  venue: VenueEntry,
+  at: At,
+): Promise<ReadonlyMap<string, DecimalParts>> {
+  const trading = tradingOf('PERP_AMM', venue)
+  const held = new Map<string, DecimalParts>()
+  for (const market of markets) {
+    const [base = '', quote = ''] = market.split('-')
+    const { position } = await trading.position(owner, await findMarket({ base, quote }, venue, at), at)
+    held.set(market, parseDecimal(fromRaw(position.sizeRaw, position.market.baseDecimals)))
+  }
+  return held
+}
 
 async function orWhy<T>(failure: string, signal: AbortSignal, read: () => Promise<T>): Promise<T | { unknown: string }> {
   try {

@@ -9,7 +9,8 @@ import { atMostLeaves, nothingLeaves, type OutcomeBounds } from '../outcome.ts'
 import { requireLeverageSetting } from '../../limits/perpetual-limits.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
 import { bookWithdrawal, inTurn } from '../perp/exposure.ts'
-import type { Commitment, Footprint } from '../../transactions/budgets.ts'
+import { perpetualCommitment } from '../perp/losses.ts'
+import type { Commitment, Footprint, PerpetualExposure } from '../../transactions/budgets.ts'
 import { touchedTokens, touchedVenue } from '../touches.ts'
 import { submit, readWallet, type SigningWallet } from '../wallets.ts'
 import { readPositiveRaw } from '../read-fields.ts'
@@ -120,14 +121,27 @@ const clobMove =
       ...(how === 'borrow' && { leverage: 'unknown' as const }),
     })
     const funds = { about, touches, shown, scope, bounds }
-    const move = async (commitment?: Commitment) =>
-      submitFunds(await plan(token, amountRaw, wallet.address, at), { ...funds, commitment }, wallet, context)
+    const move = async (perpetual?: PerpetualExposure) => {
+      const planned = await plan(token, amountRaw, wallet.address, at)
+      return submitFunds(planned, { ...funds, commitment: committedBy(planned, token, { perpetual, context }) }, wallet, context)
+    }
     if (type === 'MARGIN_CLOB' || how !== 'withdraw') return move()
     return inTurn(wallet.address, context, async (turn) => {
       const perpetual = turn && (await bookWithdrawal(turn, { type, symbol: token.symbol, amount }, wallet.address, { ...context, signal }))
-      return move(perpetual && { gives: {}, perpetual })
+      return move(perpetual)
     })
   }
+
+/** Undefined: what its bounds let leave the wallet, and nothing else. What the exchange keeps of it is lost. */
+function committedBy(
+  plan: BookPlan,
+  { symbol }: Token,
+  { perpetual, context }: { readonly perpetual: PerpetualExposure | undefined; readonly context: ConnectorContext },
+): Commitment | undefined {
+  const fee = 'via' in plan ? plan.fee : undefined
+  if (fee === undefined) return perpetual && { gives: {}, perpetual }
+  return { ...perpetualCommitment({ quote: symbol }, fee, context), ...(perpetual && { perpetual }) }
+}
 
 type Planner = (token: Token, amountRaw: bigint, owner: string, at: At) => Promise<BookPlan>
 

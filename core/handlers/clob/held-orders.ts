@@ -1,6 +1,6 @@
 // Orders held against the market, before they are planned: what each gives at most, and gets at least.
 import type { BookSet } from '../../api/index.ts'
-import type { BookAction, Token } from '../../contracts/index.ts'
+import type { BookAction, TimeInForce, Token } from '../../contracts/index.ts'
 import {
   add,
   compare,
@@ -31,13 +31,16 @@ import { readBookWorth } from '../perp/worth.ts'
 const mostFee = toFraction('0.01')
 
 /** What an order gives away at most, with the larger of the exchange's fees, but at most 1 %: tokens of the network's list. */
-export function orderGives({ market, order }: Placement, listed: readonly Token[]): { token: string; amountRaw: bigint }[] {
+export function orderGives(
+  { market, order }: Placement,
+  { network, venue }: Pick<ConnectorContext, 'network' | 'venue'>,
+): { token: string; amountRaw: bigint }[] {
   const [side, price] = order.side === 'SELL' ? (['base', '1'] as const) : (['quote', order.price] as const)
   const fees = [market.makerFee, market.takerFee]
     .filter((fee) => !fee.startsWith('-'))
     .map(toFraction)
     .map((fee) => (fee.numerator * mostFee.denominator > mostFee.numerator * fee.denominator ? mostFee : fee))
-  return tokensOfMarket(market, side, listed).map((token) => {
+  return tokensOfMarket(market, side, network.tokens.listed, venue).map((token) => {
     const amountRaw = amountOf(order, price, token, 'up')
     const withFees = fees.map(({ numerator, denominator }) => divideRaw(amountRaw * (denominator + numerator), denominator, 'up'))
     return { token: token.address, amountRaw: withFees.reduce((most, raw) => (raw > most ? raw : most), amountRaw) }
@@ -45,7 +48,12 @@ export function orderGives({ market, order }: Placement, listed: readonly Token[
 }
 
 /** An order's amount in base times a price, in a token's smallest units. */
-function amountOf({ amount }: Placement['order'], price: string, { decimals }: Token, rounding: 'up' | 'down'): bigint {
+export function amountOf(
+  { amount }: Pick<Placement['order'], 'amount'>,
+  price: string,
+  { decimals }: Token,
+  rounding: 'up' | 'down',
+): bigint {
   const { digits, scale } = parseDecimal(amount)
   return valueAt(price, { raw: digits, decimals: scale }, decimals, rounding)
 }
@@ -80,16 +88,18 @@ export async function holdOrders(type: BookSet, actions: ReadonlyMap<number, Boo
 /** By the order's own price: the worst that it may be filled at. */
 function heldOrder(action: Placement, context: ConnectorContext): Commitment {
   const { market, order } = action
-  const { listed } = context.network.tokens
   const [side, price] = order.side === 'SELL' ? (['quote', order.price] as const) : (['base', '1'] as const)
-  const [bought] = tokensOfMarket(market, side, listed)
-  const gives = Object.fromEntries(orderGives(action, listed).map(({ token, amountRaw }) => [token, amountRaw]))
+  const [bought] = tokensOfMarket(market, side, context.network.tokens.listed, context.venue)
+  const gives = Object.fromEntries(orderGives(action, context).map(({ token, amountRaw }) => [token, amountRaw]))
   const named = Object.keys(gives).length === 0 ? { [order.side === 'SELL' ? market.base : market.quote]: 1n } : gives
-  return heldAgainstMarket(
+  const held = heldAgainstMarket(
     { gives: named, gets: bought ? { [bought.address]: amountOf(order, price, bought, 'down') } : { [market[side]]: 1n } },
     context,
   )
+  return endsAtOnce.has(order.timeInForce) ? held : { ...held, mayLoseLater: true }
 }
+
+const endsAtOnce: ReadonlySet<TimeInForce> = new Set(['IOC', 'FOK'])
 
 /** What the account is worth, as a part of the notional of all orders that may open something; undefined where they are not held against the index. */
 async function stakeOfOrders(actions: ReadonlyMap<number, BookAction>, owner: string, context: ConnectorContext) {
@@ -123,9 +133,9 @@ async function heldPerpetual({ market, order }: Placement, stake: Fraction | und
 /** Of all orders of a plan. */
 export function sumOf(all: readonly Commitment[]): Commitment {
   const add = (key: 'gives' | 'gets') => {
-    const sum: Record<string, bigint> = {}
-    for (const each of all) for (const [token, raw] of Object.entries(each[key] ?? {})) sum[token] = (sum[token] ?? 0n) + raw
-    return sum
+    const sum = new Map<string, bigint>()
+    for (const each of all) for (const [token, raw] of Object.entries(each[key] ?? {})) sum.set(token, (sum.get(token) ?? 0n) + raw)
+    return Object.fromEntries(sum)
   }
   const markets = all.flatMap(({ market }) => market ?? [])
   return {
@@ -139,5 +149,6 @@ export function sumOf(all: readonly Commitment[]): Commitment {
       },
     }),
     ...(all.length > 0 && all.every((each) => each.closesNearIndex) && { closesNearIndex: true as const }),
+    ...(all.some((each) => each.mayLoseLater) && { mayLoseLater: true as const }),
   }
 }

@@ -88,6 +88,7 @@ async function submitInTurn(
   const allowed = new Map([...held].filter(([key]) => !tooFar.has(key)))
   const { plans, refused } = await planActions(book, wallet.address, allowed, { signal })
   const results = new Map<number, ActionResult>([...tooFar, ...refused])
+  lookForFills(type, allowed, wallet, context)
   const planned = { actions, commitments, exposure: exposure instanceof SluiceError ? undefined : exposure }
   // A request that has to wait for a second person waits as a whole.
   if (plans.length > 1 && context.services.approvals.concerns(context.caller.id)) {
@@ -261,8 +262,7 @@ function requestOf({ type, plan: { covers, plan }, planned: { actions, commitmen
     ...(answer && keyed && { keyed }),
     answer: answer ?? (() => ({})),
   }
-  const { listed } = context.network.tokens
-  return { request, gives: created.flatMap((each) => orderGives(each, listed)) }
+  return { request, gives: created.flatMap((each) => orderGives(each, context)) }
 }
 
 /** Of a request that takes several transactions each has its own part. */
@@ -271,6 +271,19 @@ function wordsOfPart({ path, fields }: RequestWords, covers: readonly number[], 
   const own = covers.flatMap((key) => actions.get(key) ?? [])
   const part = own.map((action) => ({ do: action.do, market: marketName(action.market), clientOrderId: action.order.clientOrderId }))
   return wordsOf(path, { ...shared, part })
+}
+
+/** What was taken of the orders before counts in the limit that these are held to. */
+function lookForFills(
+  type: BookSet,
+  actions: ReadonlyMap<number, BookAction>,
+  { address }: SigningWallet,
+  { network, venue: { connector }, services, caller }: ConnectorContext,
+): void {
+  if (type === 'PERP_CLOB' || services.limitsOn(caller.id, network)?.maxDailyLoss === undefined) return
+  const { chain, network: on } = network
+  const markets = new Set([...actions.values()].flatMap((action) => (action.do === 'create' ? [marketName(action.market)] : [])))
+  for (const market of markets) services.orderFills.look({ chain, network: on, connector, address, type, market })
 }
 
 /** Of orders that were filled at once. */

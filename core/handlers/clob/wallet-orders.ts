@@ -17,8 +17,12 @@ const settlementMs = 15 * 60_000
 /** Pending transactions that are read at a time. */
 const pendingPageSize = 500
 
+/** Open orders whose ids are read at a time, and how often of one wallet in a market. */
+const idPageSize = 1_000
+const maxIdPages = 10
+
 type Context = Pick<ConnectorContext, 'network' | 'venue' | 'signal'> & {
-  readonly services: Pick<Services, 'transactions' | 'registry' | 'orderFills'>
+  readonly services: Pick<Services, 'transactions' | 'registry'> & { readonly orderFills: Pick<Services['orderFills'], 'want'> }
 }
 
 export type WalletOrders = ReturnType<typeof walletOrders>
@@ -39,6 +43,14 @@ export function walletOrders(type: BookSet, owner: string, { network: on, venue,
     if (landed?.ok !== true || archived) return
     const outcome = (await readActionOutcomes(order.entry, type, { venue, network: on, registry }))?.[order.index]
     if (outcome) outcomes.set(order, outcome)
+  }
+
+  async function journaled(
+    filter: Pick<OrderFilter, 'market' | 'clientOrderId' | 'orderId' | 'openOnly' | 'withoutId' | 'limit' | 'before'>,
+  ): Promise<readonly JournaledOrder[]> {
+    const found = await transactions.orders.list({ chain, network, connector, type, address: owner, ...filter })
+    await Promise.all(found.map(readOutcome))
+    return found
   }
 
   let head: ReturnType<typeof impl.head> | undefined
@@ -90,10 +102,29 @@ export function walletOrders(type: BookSet, owner: string, { network: on, venue,
 
   return {
     /** From the journal, newest first. */
-    async journaled(filter: Pick<OrderFilter, 'market' | 'clientOrderId' | 'orderId' | 'openOnly' | 'limit' | 'before'>) {
-      const found = await transactions.orders.list({ chain, network, connector, type, address: owner, ...filter })
-      await Promise.all(found.map(readOutcome))
-      return found
+    journaled,
+    /**
+     * The exchange's ids of open orders in a market for which the journal has none yet, by their client order ids. Stores those that stay, so that what is younger
+     * hides no order.
+     */
+    async newIds(market: string): Promise<ReadonlyMap<string, string>> {
+      const [ids, stored] = [new Map<string, string>(), new Map<string, string>()]
+      let before: string | undefined
+      for (let page = 0; page < maxIdPages; page += 1) {
+        const filter = { market, openOnly: true, withoutId: true, limit: idPageSize }
+        const open = await journaled({ ...filter, ...(before !== undefined && { before }) })
+        for (const order of open) {
+          const { orderId } = outcomeOf(order) ?? {}
+          if (orderId === undefined) continue
+          ids.set(order.clientOrderId, orderId)
+          // A block that goes back takes the id with it.
+          if (isFinal(order.entry)) stored.set(order.clientOrderId, orderId)
+        }
+        before = open.at(-1)?.key
+        if (open.length < idPageSize) break
+      }
+      await transactions.orders.noteIds({ chain, network, connector, address: owner, type, market }, stored)
+      return ids
     },
     /**
      * Whether the wallet has used the id on this exchange, for any kind of book. An id is free again if its order was given up before it
@@ -102,6 +133,11 @@ export function walletOrders(type: BookSet, owner: string, { network: on, venue,
     async isTaken(clientOrderId: string): Promise<boolean> {
       const [order] = await transactions.orders.list({ chain, network, connector, address: owner, clientOrderId, limit: 1 })
       return order !== undefined && (order.entry.attempts.length > 0 || !isFinal(order.entry))
+    },
+    /** Whether its transaction, or signed action, places no other order. */
+    async isAlone({ entry: { key } }: JournaledOrder): Promise<boolean> {
+      const found = await transactions.orders.list({ chain, network, connector, address: owner, before: `${key}-zzzz`, limit: 2 })
+      return found.filter(({ entry }) => entry.key === key).length <= 1
     },
     /** Whether a transaction of this server placed the order. */
     isPlacedHere: async ({ txHash }: BookOrder): Promise<boolean> =>
@@ -204,6 +240,13 @@ export interface FoundOrder {
 export async function findOrder(orders: WalletOrders, name: OrderName, market?: BookMarket): Promise<FoundOrder | undefined> {
   const [journaled] = await orders.journaled({ ...name, ...(market && { market: marketName(market) }), limit: 1 })
   const found = journaled ? await fromJournal(orders, journaled, market) : await fromExchange(orders, name, market)
+  return found && isNamed(found.shown, name) ? found : undefined
+}
+
+/** By the journal alone, where the exchange cannot be asked now. */
+export async function findInJournal(orders: WalletOrders, name: OrderName, market: BookMarket): Promise<FoundOrder | undefined> {
+  const [journaled] = await orders.journaled({ ...name, market: marketName(market), limit: 1 })
+  const found = journaled && { journaled, shown: await orders.show(journaled, undefined, false) }
   return found && isNamed(found.shown, name) ? found : undefined
 }
 

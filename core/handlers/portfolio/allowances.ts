@@ -4,7 +4,8 @@ import type { Grant } from '../../contracts/index.ts'
 import { isSameAddress } from '../../base/addresses.ts'
 import { isObject } from '../../base/json.ts'
 import { newestEntries } from '../../transactions/newest-entries.ts'
-import { isUnlimited } from '../../wallet/policy.ts'
+import { standingRightsIn } from '../../contracts/chain.ts'
+import { isUnlimited } from '../../contracts/permit2.ts'
 import { journaledPositions } from '../amm/journaled-positions.ts'
 import { orUndefined, type Handlers } from '../context.ts'
 import { knownOf, spendersOf } from '../standing-rights.ts'
@@ -36,12 +37,8 @@ export async function readAllowances(of: WalletReading): Promise<ShownAllowance[
   )
   const grants = await of.part(part, async () => {
     const positions = collections.length === 0 ? [] : await journaledPositions(owner, network, services)
-    return standing(
-      owner,
-      spenders,
-      { tokens, permit2s, collections, withDormant: true, ...(positions.length > 0 && { positions }) },
-      { signal },
-    )
+    const asked = { tokens, permit2s, collections, withDormant: true, ...(positions.length > 0 && { positions }) } as const
+    return standingRightsIn(await standing(owner, spenders, asked, { signal })).grants
   }, [])
   const atRisk = await readAtRisk(grants, of)
   return grants

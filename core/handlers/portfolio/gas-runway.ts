@@ -1,7 +1,7 @@
 // How long a wallet's coin lasts for gas, at its use of the last days.
 import { divideRaw, formatRatio, fromRaw } from '../../base/decimal.ts'
 import { newestEntries } from '../../transactions/newest-entries.ts'
-import { gasCostOf } from '../mined-amounts.ts'
+import { paidCostOf } from '../mined-amounts.ts'
 import type { WalletReading } from './reading.ts'
 
 const dayMs = 24 * 3_600_000
@@ -18,8 +18,8 @@ export async function readGas({ network, owner, services, signal }: WalletReadin
   let since: number | undefined
   const { entries } = await newestEntries(services.transactions.list, filter, { signal })
   for (const entry of entries) {
-    const feeRaw = gasCostOf(entry, services.registry)
-    if (feeRaw !== undefined) fees.push(feeRaw)
+    const cost = paidCostOf(entry, services.registry)
+    if (cost) fees.push(BigInt(cost.feeRaw))
     since = entry.createdAt
   }
   const spentRaw = fees.reduce((sum, fee) => sum + fee, 0n)

@@ -33,7 +33,7 @@ export function valuesOn(network: NetworkEntry, { services: { market }, caller }
     if (unlisted !== undefined) return { noValue: `${unlisted} is on no list` }
     const isRead = tokens.length === 0 || market.watch(network, tokens, caller.id)
     const [bound, rounding]: [ValueBound, 'up' | 'down'] = as === 'held' ? ['lowX', 'down'] : ['highX', 'up']
-    const values = market.valuesNow(network, tokens, bound)
+    const values = market.shownValues(network, tokens, bound)
     const missing = tokens.find((token) => values[token] === undefined)
     if (missing !== undefined) {
       const name = network.tokens.listedAt(missing)?.symbol ?? network.impl.nativeCurrency.symbol

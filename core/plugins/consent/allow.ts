@@ -9,7 +9,7 @@ import { substitute } from '../../config/tree.ts'
 import { mergedFiles } from '../../config/yaml.ts'
 import { isObject } from '../../base/json.ts'
 import { command } from '../../base/layout.ts'
-import { isOutdated } from '../../wallet/policy-files.ts'
+import { isOutdated, releasedHolders } from '../../wallet/policy-files.ts'
 import { isTooCostly, newSealing, noteRemoved, seal, sealKey, sinceOf, timeOfRecord, usualN } from '../../wallet/lock-seal.ts'
 import { allowedPlugins, copyOf } from './consent.ts'
 import { examinePlugin } from './examine.ts'
@@ -56,7 +56,8 @@ export async function examine({ plugin, files }: PluginOnDisk, tier: LockedPlugi
   const { found } = await allowedPlugins({ ...settings, plugins: { ...settings.plugins, disabled: [] } })
   const chains = found.filter(({ builtIn, name }) => builtIn || lock[name]?.kind === 'chain')
   const budget = loadBudget(limits)
-  const examined = await examinePlugin({ plugin: copy, chains, budget, conf: confOf(plugin.name, settings) }, is, settings)
+  const holders = releasedHolders({ confDir: settings.confDir, environment: process.env })
+  const examined = await examinePlugin({ plugin: copy, chains, budget, conf: confOf(plugin.name, settings), holders }, is, settings)
   if (tier === 'data') refuseRecordedChainId(plugin.name, examined, lock)
   return examined
 }

@@ -8,6 +8,7 @@ import { loadPlugins } from '../load.ts'
 import { outlineOf, type PluginDeclaration } from '../discover/outline.ts'
 import type { Step } from '../refusal.ts'
 import type { LoadBudget } from '../load-budget.ts'
+import type { ContractOwners } from '../../wallet/policy-files.ts'
 
 export interface ExamineRequest {
   readonly plugin: FoundPlugin
@@ -16,6 +17,8 @@ export interface ExamineRequest {
   readonly budget: LoadBudget
   /** What is in force of the operator's files, by `chains/<name>` and `connectors/<name>`. */
   readonly conf: Readonly<Record<string, ShownConf>>
+  /** The contracts that a plugin may not name unless it is trusted. */
+  readonly holders: ContractOwners
   /** Of the folders of third parties: the process may see no compiler. */
   readonly compiled: Readonly<Record<string, CompiledFiles>>
 }
@@ -33,10 +36,11 @@ export const needsNoCode = ({ plugin, chains }: Pick<ExamineRequest, 'plugin' | 
   [plugin, ...chains].every((each) => each.builtIn || isDeclared(each))
 
 /** Loads a plugin once, in this process, to learn what it declares. */
-export async function examineHere({ plugin, chains, budget, conf }: Omit<ExamineRequest, 'compiled'>): Promise<Examination> {
+export async function examineHere({ plugin, chains, budget, conf, holders }: Omit<ExamineRequest, 'compiled'>): Promise<Examination> {
   const { loaded, interfaces, refused } = await loadPlugins({
     plugins: { found: [...chains.filter(({ name }) => name !== plugin.name), plugin], refused: [] },
     budget,
+    holders,
     hosts: 'here',
     log: silent,
     logOf: () => silent,

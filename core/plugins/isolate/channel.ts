@@ -226,6 +226,7 @@ export function openChannel(options: ChannelOptions): Channel {
       new Promise((resolve, reject) => {
         if (closed) return reject(closed)
         if (signal?.aborted) return reject(signal.reason)
+        const encoded = args.map(encodeEntry)
         const id = (lastId += 1)
         const pending: PendingQuestion = { resolve, reject, maxBytes: Math.min(maxBytesOfAnswer, maxFrameBytes) }
         if (signal) {
@@ -241,7 +242,7 @@ export function openChannel(options: ChannelOptions): Channel {
         }
         waiting.set(id, pending)
         askedBytes += pending.maxBytes
-        send([question, id, method, args.map(encodeEntry)])
+        send([question, id, method, encoded])
       }),
     tell: (method, args) => send([notice, method, args.map(encodeEntry)]),
     close,
@@ -257,9 +258,13 @@ const absent = '#-'
 /** The largest number that a contract allows has 2,048 bits. */
 const maxDigits = 700
 
-/** Plain data as JSON. What is undefined, in an object, is left out. */
+/** Plain data as JSON. What is undefined, in an object, is left out. @throws Error for a bigint that the other end would not read */
 export function encode(value: unknown): unknown {
-  if (typeof value === 'bigint') return mark + value
+  if (typeof value === 'bigint') {
+    const text = mark + value
+    if (text.length > maxDigits) throw new Error('a number that is too large')
+    return text
+  }
   if (typeof value === 'string') return value.startsWith(mark) ? mark + value : value
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(encodeEntry)

@@ -5,6 +5,7 @@ import path from 'node:path'
 import type { Duplex, Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { processesBelow, processUse, type ProcessUse } from './process-tree.ts'
+import { shellWord } from '../../base/printable.ts'
 
 /** A process of a plugin, however it is contained. */
 export interface ContainedProcess {
@@ -84,12 +85,12 @@ ulimit -c 0
 ulimit -n ${mostOfProcess.files}
 ulimit -d ${mostOfProcess.dataBytes / 1024}
 ${programs.mount} -t tmpfs -o mode=755,size=1m,nosuid,nodev none /dev
-${programs.mkdir} -p ${[...new Set(made)].map(quoted).join(' ')}
-${(files ?? []).map((each) => `: > ${quoted(inRoot(each))}`).join('\n')}
-printf %s ${quoted(table)} > /dev/before/table
+${programs.mkdir} -p ${[...new Set(made)].map(shellWord).join(' ')}
+${(files ?? []).map((each) => `: > ${shellWord(inRoot(each))}`).join('\n')}
+printf %s ${shellWord(table)} > /dev/before/table
 if ! ${programs.mount} --all --fstab /dev/before/table; then
   # Options of the mounts below may be locked.
-${binds.map((each) => `  ${programs.mount} -o remount,${optionsOf(each)} ${quoted(inRoot(each))} || ${programs.mount} -o remount,${optionsOf(each)},noatime ${quoted(inRoot(each))}`).join('\n')}
+${binds.map((each) => `  ${programs.mount} -o remount,${optionsOf(each)} ${shellWord(inRoot(each))} || ${programs.mount} -o remount,${optionsOf(each)},noatime ${shellWord(inRoot(each))}`).join('\n')}
 fi
 : > /dev/before/table
 # Programs that mount read there what is mounted.
@@ -100,7 +101,7 @@ ${programs.pivot_root} . before
 # The programs that are still needed are not in the new root, where a plugin could run them. They are run from the old one, in which this shell
 # stays while that is unmounted. Who leaves it cannot come back.
 cd /before
-export LD_LIBRARY_PATH=${programLibraries.map((folder) => quoted(fromOld(folder))).join(':')}
+export LD_LIBRARY_PATH=${programLibraries.map((folder) => shellWord(fromOld(folder))).join(':')}
 ${fromOld(programs.umount)} -l /before
 ${fromOld(programs.umount)} -l /proc
 # A shell complains of a folder that has no path.
@@ -117,7 +118,6 @@ function fromOld(file: string): string {
   return path.basename(real) === 'busybox' ? `${real} ${path.basename(file)}` : real
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 /** As fstab(5) spells a path. */
 const inTable = (file: string): string => file.replace(/[\s\\#]/g, (each) => `\\${each.charCodeAt(0).toString(8).padStart(3, '0')}`)
 

@@ -95,9 +95,12 @@ function say(level: keyof Log, [fields, message]: Parameters<Log['info']>): void
   channel.tell('log', [level, readable(fields), message ?? ''])
 }
 
-/** Errors and what cannot be copied as text: it is only shown. */
+/** Errors, bigints of any size and what cannot be copied as text: it is only shown. */
 function readable(fields: object): object {
-  const shown = (value: unknown) => (typeof value === 'object' && value !== null ? messageOf(value) : value)
+  const shown = (value: unknown) => {
+    if (typeof value === 'bigint') return String(value)
+    return typeof value === 'object' && value !== null ? messageOf(value) : value
+  }
   return Object.fromEntries(Object.entries(fields).map(([key, value]: [string, unknown]) => [key, shown(value)]))
 }
 

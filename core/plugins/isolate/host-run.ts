@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { withTimeout } from '../../base/async.ts'
 import { isObject } from '../../base/json.ts'
-import { named, printable, saidBy } from '../../base/printable.ts'
+import { bigintAsText, named, printable, saidBy } from '../../base/printable.ts'
 import type { Log } from '../../contracts/index.ts'
 import { messageOf } from '../code/thrown.ts'
 import { loopIn } from '../code/watchdog.ts'
@@ -129,7 +129,7 @@ export function startRun(
       log.warn({ plugin: name, reason: shown(args[0]) }, 'unhandled failure in the background of a plugin')
     } else {
       const [level, fields, message] = args
-      const line = [{ said: isObject(fields) ? JSON.stringify(fields).slice(0, maxErrorText) : '' }, shown(message)] as const
+      const line = [{ said: isObject(fields) ? JSON.stringify(fields, bigintAsText).slice(0, maxErrorText) : '' }, shown(message)] as const
       if (level === 'warn') log.warn(...line)
       else log.info(...line)
     }

@@ -5,6 +5,7 @@ import { SluiceError } from '../../base/errors.ts'
 import { isObject } from '../../base/json.ts'
 import { permissions } from '../../api/endpoint.ts'
 import type { EndpointName } from '../../api/index.ts'
+import { readQuery } from '../../config/field-reader.ts'
 import type { InterfacePath, OnceRequest } from '../../contracts/interface.ts'
 import { callersErrorOf } from '../code/boundary.ts'
 import { checkPaths, maxFramedBytes, type PathOutline, type ServedCall, type ServedInterface, type ServedPath } from '../interface-paths.ts'
@@ -68,12 +69,13 @@ export async function remoteInterface(name: string, host: Host, config: object):
 }
 
 function answersBy(name: string, host: Host, index: number, open: Map<string, OpenRequest>): ServedPath['answer'] {
-  return async (fields, call) => {
+  return async (asked, call) => {
     // While it starts again its process runs, and has no interface yet.
     const why = host.notReady()
     if (why !== undefined) throw new HostUnavailable(name, why)
     // Nobody can guess it: a handler names its own request alone, unless it tells others.
     const id = randomUUID()
+    const fields = typeof asked === 'string' ? readQuery(asked) : asked
     const request: HostedRequest = { id, index, fields, requestId: call.requestId, rights: call.rights() }
     const state: OpenRequest = { call, threw: new Map(), calls: 0 }
     open.set(id, state)

@@ -1,11 +1,11 @@
 // What a host may ask of the web: HTTPS to the hosts that its plugin was allowed. The server dials, because a host has no network.
-import { lookup as resolve } from 'node:dns'
-import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { isIP } from 'node:net'
 import type { Agent, Dispatcher } from 'undici'
 import { mapTexts } from '../../config/tree.ts'
 import { list, object, oneOf, optional, text } from '../../contracts/answers/contract.ts'
 import { SluiceError } from '../../base/errors.ts'
 import { command } from '../../base/layout.ts'
+import { isPublic, lookupPublic } from '../../base/public-address.ts'
 import { parserOf } from '../code/parser.ts'
 import { messageOf } from '../code/thrown.ts'
 
@@ -146,63 +146,14 @@ async function createAgent(anywhere: boolean): Promise<Agent> {
     maxResponseSize: maxAnswerBytes,
     headersTimeout: answerMs,
     bodyTimeout: answerMs,
-    connect: { timeout: connectMs, ...(!anywhere && { lookup: lookupPublic }) },
+    connect: { timeout: connectMs, ...(!anywhere && { lookup: lookupPublic(notPublic) }) },
   })
 }
 
 const headersOf = ({ headers }: Dispatcher.ResponseData): [string, string][] =>
   Object.entries(headers).flatMap(([name, value = '']) => [value].flat().map((each): [string, string] => [name, each]))
 
-/** What is resolved is what is dialled, so that a name cannot lead elsewhere after it was looked at. */
-const lookupPublic: LookupFunction = (hostname, options, done) => {
-  resolve(hostname, { ...options, all: true }, (error, addresses) => {
-    const hidden = addresses?.find(({ address }) => !isPublic(address))
-    const [first] = addresses ?? []
-    if (error) done(error, '')
-    else if (hidden) done(new Error(notPublic(hidden.address)), '')
-    else if (options.all) done(null, addresses)
-    else done(null, first?.address ?? '', first?.family)
-  })
-}
-
 const notPublic = (address: string): string =>
   `${address} is not a public address. If the service is your own, name its URL in the connector's file in conf/connectors.`
 
 const refused = (message: string) => new SluiceError('NETWORK', message)
-
-/** The special-purpose address registries of IANA: everything that is not reachable over the internet, or leads elsewhere. */
-const special4 = [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 3],
-] as const
-/** Of the addresses that are given out at all (2000::/3): protocols that carry IPv4 addresses, and documentation. */
-const special6 = [
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['3fff::', 20],
-] as const
-
-const special = new BlockList()
-for (const [network, prefix] of special4) special.addSubnet(network, prefix, 'ipv4')
-for (const [network, prefix] of special6) special.addSubnet(network, prefix, 'ipv6')
-const givenOut = new BlockList()
-givenOut.addSubnet('2000::', 3, 'ipv6')
-
-/** Whether an address is one of the internet. */
-export function isPublic(address: string): boolean {
-  if (isIP(address) === 4) return !special.check(address, 'ipv4')
-  return isIP(address) === 6 && givenOut.check(address, 'ipv6') && !special.check(address, 'ipv6')
-}

@@ -1,7 +1,7 @@
 // The server's side of the signer service: has it sign, and connects again whenever the connection ends. Of what it says only messages are taken.
 import { connect, type Socket } from 'node:net'
 import { pause } from '../../base/async.ts'
-import { SluiceError } from '../../base/errors.ts'
+import { reasonOf, SluiceError } from '../../base/errors.ts'
 import { command, version } from '../../base/layout.ts'
 import type { Stop } from '../../config/stops.ts'
 import { createPendingCalls, failureOf, unavailable } from '../pending-calls.ts'
@@ -124,7 +124,7 @@ export async function connectSigner(options: SignerServiceClientOptions): Promis
           backoffMs = firstBackoffMs
         })
       } catch (error) {
-        why = error instanceof Error ? error.message : String(error)
+        why = reasonOf(error)
         if (error instanceof RefusalOfService) onFirst(error)
       }
       if (stopping.signal.aborted) return

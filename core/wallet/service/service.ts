@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { withTimeout } from '../../base/async.ts'
 import type { Stop } from '../../config/stops.ts'
 import { StartError } from '../../config/problems.ts'
-import { SluiceError } from '../../base/errors.ts'
+import { reasonOf, SluiceError } from '../../base/errors.ts'
 import { version } from '../../base/layout.ts'
 import type { Signer, SignerLog } from '../signer.ts'
 import type { StopsMessage } from '../signer-messages.ts'
@@ -267,7 +267,7 @@ async function listen(server: Server, address: string): Promise<void> {
   try {
     await once(server, 'listening').finally(() => process.umask(before))
   } catch (error) {
-    throw new StartError(`The signer cannot listen at ${address}: ${error instanceof Error ? error.message : String(error)}.`)
+    throw new StartError(`The signer cannot listen at ${address}: ${reasonOf(error)}.`)
   }
 }
 

@@ -30,34 +30,54 @@ describe('learning the fills of orders', () => {
     changed: (asked: number) => number,
     times: Partial<NonNullable<Parts['times']>> = {},
     answer: (asked: number) => readonly Partial<BookTrade>[] = () => [trade],
+    value: (asked: number) => unknown = () => undefined,
+    open: readonly object[] = [of, { ...of, market: 'WBTC-USDC' }],
   ) {
     const asked: object[] = []
     const chain = { head: 100n }
     const askedAt: number[] = []
     const noted: string[][] = []
+    const states: string[] = []
     const trades = async (query: object) => {
       asked.push(query)
       askedAt.push(performance.now())
       return answer(asked.length)
     }
-    const venue = { connector: 'exchange', impl: { CLOB: { markets: async () => [market], trades } } }
+    const venue = { connector: 'exchange', builtIn: true, impl: { CLOB: { markets: async () => [market], trades } } }
     fills = createOrderFills({
       registry: {
         venue: () => venue,
         networkOf: () => ({ impl: { address: (text: string) => text, confirmations: 3, head: async () => ({ number: chain.head }) } }),
       },
       orders: {
-        async noteFills(_of: object, told: ReadonlyMap<string, readonly { tradeId: string }[]>) {
+        async noteFills(
+          _of: object,
+          told: ReadonlyMap<string, readonly { tradeId: string }[]>,
+          _idOf: object,
+          valueOf?: (about: object, fills: object) => unknown,
+        ) {
+          valueOf?.({}, [])
           noted.push([...told].flatMap(([order, each]) => each.map(({ tradeId }) => `${order}/${tradeId}`)))
           return changed(asked.length)
         },
-        openMarkets: async () => [of],
+        openMarkets: async () => open,
       },
       idsOf: async () => new Map(),
+      storeStates: async (each: typeof of) => void states.push(each.market),
+      lossOf: () => () => value(asked.length),
       log: { warn() {} },
-      times: { soonMs: 1, minPauseMs: 30, maxPauseMs: 60_000, sweepMs: 600_000, ...times },
+      times: {
+        soonMs: 1,
+        minPauseMs: 30,
+        maxPauseMs: 60_000,
+        firstSweepMs: 600_000,
+        sweepMs: 600_000,
+        statesMs: 600_000,
+        lookMs: 60_000,
+        ...times,
+      },
     } as unknown as Parts)
-    return { asked, askedAt, noted, fills, chain }
+    return { asked, askedAt, noted, states, fills, chain }
   }
 
   it('asks once, however many orders have new ones', async () => {
@@ -68,6 +88,27 @@ describe('learning the fills of orders', () => {
     await wait(20)
     expect(asked).to.deep.equal([{ market, owner: '0x1', limit: 500 }])
     expect(noted).to.deep.equal([['7/t']])
+  })
+
+  it('asks for the states of open orders where fills came, and from time to time, of one market after the other', async () => {
+    const told = learn(() => 1, { statesMs: 10, minPauseMs: 60_000 })
+    told.fills.want(of)
+    await until('it has asked', async () => told.states.length > 0)
+    await wait(40)
+    expect(told.states).to.deep.equal(['WETH-USDC'])
+    told.fills.stop()
+    const swept = learn(() => 0, { statesMs: 10, sweepMs: 50, minPauseMs: 60_000 })
+    await until('it has asked about both', async () => swept.states.length >= 4)
+    expect(swept.states.slice(0, 4)).to.deep.equal(['WETH-USDC', 'WBTC-USDC', 'WETH-USDC', 'WBTC-USDC'])
+  })
+
+  it('asks about open orders soon after the start, once', async () => {
+    const { asked, states } = learn(() => 0, { firstSweepMs: 5, statesMs: 10, minPauseMs: 60_000 })
+    await until('it has asked about both', async () => states.length === 2)
+    await wait(60)
+    expect(states).to.deep.equal(['WETH-USDC', 'WBTC-USDC'])
+    // The exchange has no other market.
+    expect(asked).to.have.length(1)
   })
 
   it('asks again after a pause, which grows while the exchange tells nothing new', async () => {
@@ -112,6 +153,31 @@ describe('learning the fills of orders', () => {
     expect(asked.length).to.be.at.least(5)
   })
 
+  it('asks also where orders are placed more often than it waits for the exchange', async () => {
+    const { asked, fills: own } = learn(() => 0, { soonMs: 20 })
+    for (let count = 0; count < 60 && asked.length === 0; count += 1) {
+      own.look(of)
+      own.want(of, { clientOrderId: 'a', filledAmount: String(count) })
+      await wait(5)
+    }
+    expect(asked).to.have.length(1)
+  })
+
+  it('asks also of other wallets and markets with open orders, where one is placed', async () => {
+    const open = [of, { ...of, address: '0x2' }]
+    const { asked, fills: own } = learn(() => 0, { minPauseMs: 1, maxPauseMs: 600_000, lookMs: 15 }, undefined, undefined, open)
+    const owners = () => asked.map((each) => Object(each).owner)
+    own.look(of)
+    await until('all are asked', async () => owners().includes('0x1') && owners().includes('0x2'))
+    const count = asked.length
+    // Those pauses would be ever longer.
+    for (let rounds = 0; rounds < 40; rounds += 1) {
+      own.look(of)
+      await wait(5)
+    }
+    expect(owners().slice(count)).to.include('0x2')
+  })
+
   it('reads older pages until one is not full', async () => {
     const page = (newest: number, count: number) =>
       Array.from({ length: count }, (_, index) => ({ ...trade, tradeId: `${newest - index}`, timestamp: newest - index }))
@@ -148,6 +214,18 @@ describe('learning the fills of orders', () => {
     expect(noted.slice(0, 2)).to.deep.equal([['7/t'], ['7/t']])
     chain.head = 101n
     await until('the other is noted', async () => noted.at(-1)?.length === 2)
+  })
+
+  it('asks again by itself until it is known what they lost', async () => {
+    const times = { minPauseMs: 1, maxPauseMs: 1 }
+    const { asked, fills: own } = learn(
+      () => 0,
+      times,
+      () => [trade],
+      (count) => (count < 20 ? 'not yet' : undefined),
+    )
+    own.look(of)
+    await until('it has asked', async () => asked.length >= 20)
   })
 
   it('asks by itself where orders are open', async () => {

@@ -80,7 +80,7 @@ describe('positions that are accounts of their own', () => {
         throw new Error('enough')
       },
     }
-    const tokens = { resolve: async (symbol: string) => ({ symbol, address: symbol, decimals: 6 }) }
+    const tokens = { resolve: async (symbol: string) => ({ symbol, address: symbol, decimals: 6 }), listedAt: () => undefined }
     const context = {
       venue: { connector: 'lake', config: { allowedSlippage: '1/100', ttl: 60 }, impl: { AMM_RANGE: range } },
       network: { chain: 'solana', network: 'local', tokens, impl: { address: (text: string) => text } },

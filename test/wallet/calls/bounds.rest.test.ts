@@ -13,8 +13,8 @@ import { randomOf } from '../../../tools/chaos/random.ts'
 import { changedCall, type Call } from './changed-calls.ts'
 import { approvalsOf, devnetRules, exchangeOn, names, openExchanges, type Exchange } from './released-exchanges.ts'
 
-const swapsOfEach = Number(process.env['SLUICE_READ_SWAPS'] ?? 8)
-const changesOfEach = Number(process.env['SLUICE_READ_CHANGES'] ?? 8)
+const swapsOfEach = Number(process.env['SLUICE_READ_SWAPS'] ?? 4)
+const changesOfEach = Number(process.env['SLUICE_READ_CHANGES'] ?? 4)
 const ether = 10n ** 18n
 const inAnHour = () => Math.floor(Date.now() / 1000) + 3600
 
@@ -149,7 +149,7 @@ describe('what the readers of calls say that plans take', function () {
         else counted[(await held(changed, read, what)).status === 1 ? 'done' : 'reverted'] += 1
       }
     if (process.env['SLUICE_READ_CHANGES']) console.log(`      ${JSON.stringify(counted)}`)
-    for (const each of Object.values(counted)) expect(each).to.be.above(10)
+    for (const each of Object.values(counted)) expect(each).to.be.above(5)
     expect(
       await new Contract(tokens.USDC.address, ['function balanceOf(address) view returns (uint256)'], trader).getFunction('balanceOf')(
         stranger,

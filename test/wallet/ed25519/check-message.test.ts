@@ -1,4 +1,4 @@
-import { AccountRole, address, downgradeRoleToNonSigner, type Instruction } from '@solana/kit'
+import { AccountRole, address, type Address, createNoopSigner, downgradeRoleToNonSigner, type Instruction } from '@solana/kit'
 import {
   getAdvanceNonceAccountInstruction,
   getAssignInstruction,
@@ -262,6 +262,37 @@ describe('what the signer signs of messages', () => {
   it('refuses a transfer though a connector declares the System program', () => {
     const transfer = getTransferSolInstruction({ source: owner, destination: stranger, amount: 1n })
     expect(() => check(messageOf([transfer]), solanaRules([SYSTEM_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS]))).to.throw(Refusal, /System/)
+  })
+
+  describe('of tips', () => {
+    const rules = { ...solanaRules(), tip: { mostRaw: 10_000n, accounts: new Set([theirs, account]) } }
+    const tip = (amount = 10_000n, destination: Address = theirs, source = owner) =>
+      getTransferSolInstruction({ source, destination, amount })
+
+    it('signs one to an account of the operator, of as much as the operator says, wherever it stands', () => {
+      check(messageOf([limit(), trade, tip()]), rules)
+      check(messageOf([tip(1n, account), limit(), trade]), rules)
+    })
+
+    it('refuses one where the operator has none', () => {
+      expect(() => check(messageOf([limit(), trade, tip()]))).to.throw(Refusal, /System program/)
+    })
+
+    const bad: readonly (readonly [string, readonly Instruction[], RegExp])[] = [
+      ['more than that', [tip(10_001n)], /System program/],
+      ['one to anybody else', [tip(1n, stranger)], /System program/],
+      ['two, also to two accounts', [tip(1n), tip(1n, account)], /a tip twice/],
+      ['one that somebody else pays', [tip(1n, theirs, createNoopSigner(stranger))], /needs 2 signatures/],
+      [
+        'one with further accounts',
+        [altered(tip(1n), { accounts: [...(tip(1n).accounts ?? []), { address: stranger, role: AccountRole.READONLY }] })],
+        /System program/,
+      ],
+    ]
+    for (const [what, instructions, reason] of bad)
+      it(`refuses ${what}`, () => {
+        expect(() => check(messageOf([limit(), trade, ...instructions]), rules)).to.throw(Refusal, reason)
+      })
   })
 
   it('refuses a message that another account pays or must sign too', () => {

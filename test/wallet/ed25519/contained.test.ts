@@ -65,6 +65,26 @@ describe('what the signer signs for programs of contained plugins', () => {
     ])
   })
 
+  it('signs a tip to an account of the operator behind one, and counts it as a fee alone', async () => {
+    const [tipped, account, ofWrapped] = [keyOf('77'), source, address(wrappedMint)]
+    const rules = { ...containedRules(), tip: { mostRaw: 10_000n, accounts: new Set<string>([tipped]) } }
+    const instructions = [
+      getCreateAssociatedTokenIdempotentInstruction({ payer: owner, owner: wallet, ata: account, mint: ofWrapped }),
+      getTransferSolInstruction({ source: owner, destination: account, amount: 500n }),
+      getSyncNativeInstruction({ account }),
+      release({ mint: ofWrapped, decimals: 9 }),
+      call(),
+      takeBack(),
+      getTransferSolInstruction({ source: owner, destination: tipped, amount: 10_000n }),
+    ]
+    check([limit(), ...instructions], { rules })
+    const draft = { scheme: 'ed25519' as const, bytes: messageOf(instructions) }
+    const request = { chain: 'solana', network: 'mainnet', address: wallet, draft }
+    const { amounts } = await spendingOf(request, rules, { allowsUnreadable: false })
+    expect(Object.fromEntries(amounts)).to.include({ native: 2_039_280n + 500n, gasCost: 20_000n })
+    expect(amounts.has(`token ${wrappedMint}`)).to.equal(false)
+  })
+
   const other = keyOf('66')
   const refused: [string, readonly Instruction[], RegExp, { rules?: SolanaRules; accounts?: readonly string[] }?][] = [
     ['the wallet as an account of theirs', [release(), call(strange, ofWallet), takeBack()], /would get the signature of the wallet/],
@@ -133,6 +153,35 @@ describe('what the signer signs for programs of contained plugins', () => {
     expect(() => signs(plain, { local: false })).to.throw(Refusal, /everybody has the key/)
     const greedy = { ...plain, accounts: [...(plain.accounts ?? []), { address: address(known), role: AccountRole.WRITABLE_SIGNER }] }
     expect(() => signs(greedy)).to.throw(Refusal, /would get the signature of the wallet/)
+  })
+
+  describe('where another connector declares the same program, which gets the signature of the wallet', () => {
+    const rules: SolanaRules = { ...solanaRules([exchange, strange]), shared: new Set([strange]) }
+    const refusal = (instructions: readonly Instruction[]) => () => check(instructions, { rules })
+
+    it('signs either: with a new account that may take an exact amount, and with the wallet', async () => {
+      check([release(), call(), takeBack()], { rules })
+      check([call(strange, ofWallet)], { rules })
+      const { amounts, unreadable } = await spendingOf(
+        {
+          chain: 'solana',
+          network: 'mainnet',
+          address: wallet,
+          draft: { scheme: 'ed25519', bytes: messageOf([release(), call(), takeBack()]) },
+        },
+        rules,
+        { allowsUnreadable: false },
+      )
+      expect([unreadable, amounts.get(`token ${mint}`)]).to.deep.equal([undefined, 500n])
+    })
+
+    it('refuses both in one transaction, an amount that is not taken back, and one for a program that no contained plugin has', () => {
+      expect(refusal([release(), call(strange, ofWallet), takeBack()])).to.throw(Refusal, /would get the signature of the wallet/)
+      expect(refusal([release(), call(), call(strange, ofWallet), takeBack()])).to.throw(Refusal, /would get the signature of the wallet/)
+      expect(refusal([release(), call(), call(exchange, ofWallet), takeBack()])).to.throw(Refusal, /gets the wallet's signature/)
+      expect(refusal([release(), call()])).to.throw(Refusal, /not taken back/)
+      expect(refusal([release(), call(exchange), takeBack()])).to.throw(Refusal, /instructions of the Token program are not signed/)
+    })
   })
 
   it('counts what is released for limits of the wallet, and what is wrapped once', async () => {
