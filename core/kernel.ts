@@ -9,6 +9,7 @@ import { createDispatch, type Dispatch } from './handlers/dispatch.ts'
 import { handlers } from './handlers/handlers.ts'
 import { createLimits } from './http/limits.ts'
 import { createMetrics } from './http/metrics.ts'
+import * as alerts from './parts/alerts.ts'
 import { watchClientNames } from './parts/client-names.ts'
 import { doubtfulWalletLimits } from './parts/limits-file.ts'
 import { openParts, type PartsOf } from './parts/container.ts'
@@ -20,7 +21,8 @@ import * as storage from './parts/storage.ts'
 import * as trading from './parts/trading.ts'
 import { lockOfStart, type LoadResult, type PluginChanges } from './plugins/index.ts'
 import { createPreferences } from './store/preferences.ts'
-import { closeWrongAddresses } from './wallet/signing.ts'
+import { createUnkeyedRequests } from './transactions/unkeyed-requests.ts'
+import { closeWrongAddresses } from './config/wrong-addresses.ts'
 
 export interface Kernel {
   /** Where the server listens. */
@@ -36,6 +38,8 @@ export interface Kernel {
   devnet: Devnet | undefined
   /** Simulated exchanges beside the devnet. */
   sites: readonly string[]
+  /** Where these listen, by the hosts that stand for them in the defaults of plugins. */
+  localHosts: ReadonlyMap<string, string>
   /** Grows while plugins in hosts are being loaded. */
   plugins: Pick<LoadResult, 'loaded' | 'refused'>
   /** Settles when no plugin is pending any more. Never rejects. */
@@ -69,6 +73,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   allowLists: { open: storage.openAllowLists },
   spendingLimits: { open: storage.openSpendingLimits },
   approvals: { open: storage.openApprovals, stop: (approvals) => approvals.stop() },
+  unkeyedRequests: { open: createUnkeyedRequests },
   journal: { open: storage.openJournal },
   leases: { open: storage.openLeases },
   idempotency: { open: storage.openIdempotency, stop: (idempotency) => idempotency.stop() },
@@ -110,12 +115,14 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   gauges: { open: openGauges },
   recovery: { open: ({ transactions }) => transactions.recovered },
 
+  alertDesk: { open: alerts.openAlertDesk },
   services: { open: openServices },
   dispatch: { open: createDispatch },
   events: { open: createEvents },
   keyIntake: { open: openKeyIntake },
   interfaces: { open: openInterfaces },
   listener: { open: openListener, stop: closeListener },
+  alertWatch: { open: alerts.watchForAlerts, stop: (watch) => watch?.stop() },
   running: { open: plugin.runPlugins },
   late: { open: plugin.loadInHosts, stop: (late) => late.stop() },
   changes: { open: plugin.takeUpChanges, stop: (changes) => changes.stop() },
@@ -136,6 +143,7 @@ export async function startKernel(asRead: Settings, options: StartOptions, inste
     dispatch: parts.dispatch,
     devnet: parts.devnet,
     sites: parts.sites?.names ?? [],
+    localHosts: parts.sites?.addresses ?? new Map(),
     plugins: parts.running,
     pluginsLoaded: parts.late.done,
     reloadPlugin: parts.changes.reload,

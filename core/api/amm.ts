@@ -189,6 +189,11 @@ export const AMMTradeResponse = enveloped({
   quote: Type.String(),
   price: Type.String({ description: 'The price expected at the block of the quote.' }),
   ...gasFields,
+  tip: Type.Optional(
+    Type.String({
+      description: 'Of `gasCost`, what `privateTip` of a network of Solana gives to whoever passes a private transaction on.',
+    }),
+  ),
   nonce: Type.Number(),
   txHash: Type.String(),
   amount: Type.String(),

@@ -17,7 +17,12 @@ export const BooksRequest = request({
   network: Type.Optional(NetworkName),
   address: Type.Optional(WalletAddress),
   client: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 256, expects: 'the id of a client', description: 'Only what this client asked for.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      expects: 'the id of a client',
+      description: 'Only what this client asked for, and what the server signed because of it.',
+    }),
   ),
   connector: Type.Optional(ConnectorName),
   pair: Type.Optional(
@@ -114,12 +119,18 @@ export const BooksResponse = response({
       noFunding: Type.Optional(Type.String({ description: 'Why `funding` lacks something; absent where it lacks nothing.' })),
       realizedProfit: Type.String({
         description:
-          'In quote, fees and funding included. Of order books wallet by wallet, by the average cost of what orders from `since` on filled: a position from before `since` has no cost in it. What an exchange liquidated, on a chain too, and what others traded with the wallet is in none.',
+          'In quote, fees and funding included. Of order books wallet by wallet, by the average cost of what orders from `since` on filled: a position from before `since` has no cost in it. What an exchange of order books liquidated, and what others traded with the wallet, is in none.',
       }),
+      liquidations: Type.Optional(
+        Type.Number({
+          description:
+            'Of the fills: what the exchange liquidated, by its events, with its penalty in `fee`. Exchanges on a chain alone, of positions that the book has changed, or the newest changes before `since`; absent where it is none, and of one client.',
+        }),
+      ),
       lacksFills: Type.Optional(
         Type.String({
           description:
-            'Why `fills`, `fee` and `realizedProfit` lack something: the net of the fills is not the position that the exchange has. Looked for of order books in a book of all time and all clients alone.',
+            'Why `fills`, `fee` and `realizedProfit` lack something: what was liquidated cannot be read, or is of blocks that are too old to be searched, or may be of positions that none of the 2,000 newest changes before `since` changed, or is of wallets in a book of one client, or the net of the fills is not the position that the exchange has. The latter is looked for in a book of all time and all clients alone.',
         }),
       ),
     }),

@@ -13,7 +13,8 @@ export const permissionUses: Readonly<Record<Permission, string>> = {
     "Every endpoint that makes a transaction, with the certificate's wallets, but for those of `send`. In many steps it can lose all that these wallets hold.",
   thin: 'With `trade`: trades that no market bears out, of unlisted tokens, in lone or thin pools, or far from the price of the others. Without it such a request is refused, on local networks only with `limits.onLocalNetworks`.',
   send: "Sending the native coin and listed tokens of the certificate's wallets, to the addresses that `sendTo` lists for this certificate and that wallet.",
-  admin: 'Moving old transactions to the archive, adding tokens to the list of a network, and lifting the quarantine of a plugin.',
+  admin:
+    'Moving old transactions to the archive, adding tokens to the list of a network, lifting the quarantine of a plugin, and what people are told of.',
   stop: 'Stopping everything, any wallet and any certificate. With `trade` a certificate may stop itself.',
   resume: 'Lifting what was stopped, by anybody.',
   approve: "Approving and denying requests of other clients that wait for a second person, with the certificate's wallets.",

@@ -1,6 +1,7 @@
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import {
+  anyConnector,
   endpoint,
   enveloped,
   request,
@@ -18,12 +19,14 @@ import {
 const Spender = Type.String({
   minLength: 1,
   maxLength: 256,
-  expects: "a connector's name or an address",
+  expects: "a connector's name, any or an address",
   description:
-    "A registered connector's name, `name/label`, or an address. The name stands for what an AMM's swaps need, in as few transactions as possible: one router " +
+    `A registered connector's name, \`name/label\`, \`${anyConnector}\`, or an address. ` +
+    "The name stands for what an AMM's swaps need, in as few transactions as possible: one router " +
     'where one takes the routes of all versions. What takes liquidity has a label, such as `<name>/positions`. Of other connectors the name stands for ' +
     'the contracts that take tokens on this network: the market of an order book, and where funds are deposited first the contract that takes deposits, ' +
-    'which need not be the one that opens positions. docs/bots/transactions.md has it for each connector.',
+    'which need not be the one that opens positions. docs/bots/transactions.md has it for each connector. ' +
+    `\`${anyConnector}\` stands for what swaps by the best of all built-in connectors need: each that has another allowance takes a transaction.`,
 })
 
 export const EVMAllowancesRequest = request({ ...chainFields, address: WalletAddress, spender: Spender, tokenSymbols: TokenSymbols })

@@ -1,4 +1,5 @@
 // The interface for callers, "sluice/api". Routes, validators, serializers, types and the OpenAPI document come from this list of endpoints.
+import { alertEndpoints } from './alerts.ts'
 import { altchainEndpoints } from './altchain.ts'
 import { approvalEndpoints } from './approvals.ts'
 import { ammEndpoints } from './amm.ts'
@@ -20,6 +21,7 @@ export const orderBookEndpoints = [...clobEndpoints, ...clobMarginEndpoints, ...
 
 export const endpoints = [
   ...serviceEndpoints,
+  ...alertEndpoints,
   ...approvalEndpoints,
   ...transactionEndpoints,
   ...booksVerifyEndpoints,
@@ -41,6 +43,7 @@ export type EndpointName = AnyEndpoint['name']
 export type EndpointByName<N extends EndpointName> = Extract<AnyEndpoint, { name: N }>
 
 export * from '../base/errors.ts'
+export * from './alerts.ts'
 export * from './altchain.ts'
 export * from './amm.ts'
 export * from './approvals.ts'

@@ -204,7 +204,10 @@ export const NetworkPollResponse = enveloped({
   ),
   fill: Type.Optional(Fill),
   fillMissing: Type.Optional(
-    Type.String({ description: 'Why there is no `fill` of a transaction that may have brought something: only its plugin can read that.' }),
+    Type.String({
+      description:
+        'Why there is no `fill` of a transaction that may have brought something: only its plugin can read that, or no node has its receipt.',
+    }),
   ),
 })
 

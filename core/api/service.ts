@@ -25,6 +25,18 @@ export const CallerResponse = response({
   unlisted: Type.Optional(Type.Literal(true, { description: 'The certificate has no entry in conf/clients.yml.' })),
   permissions: Type.Array(Type.String(), { description: 'Later versions may add others.' }),
   clients: Type.Array(Type.String(), { description: 'Whose limits it may ask for: itself, and with admin all of conf/clients.yml.' }),
+  certificates: Type.Optional(
+    Type.Array(
+      Type.Object({
+        name: Type.String({ description: 'Of the client; `server` and `ca` are those of the server.' }),
+        expiresAt: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
+      }),
+      {
+        description:
+          'When certificates end that are not revoked, the newest of each name: its own and those of the server, with admin all that the folder `certs` knows. Absent where that cannot be read.',
+      },
+    ),
+  ),
   version: Type.String({ description: "Of the server's release." }),
 })
 

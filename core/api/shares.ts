@@ -69,7 +69,7 @@ export const AMMSharesAddRequest = request({
   ...poolFields,
   amounts: amounts(
     1,
-    'The most to add of each token. One amount alone is of the first token, and the others follow from what the pool holds. Pools that take any ratio take all of these.',
+    'The most to add of each token. One amount alone is of the first token, and the others follow from what the pool holds; not by a connector that is neither built in nor trusted, which needs one for each. Pools that take any ratio take all of these.',
   ),
   minShares: Type.Optional(
     Decimal(

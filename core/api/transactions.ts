@@ -107,6 +107,18 @@ export const JournaledTransaction = response({
       signedAt: Type.Number(),
       sends: Type.Number(),
       sentAt: Type.Optional(Type.Number({ description: 'The last time that it was sent. Absent before the first, and in events.' })),
+      node: Type.Optional(
+        Type.String({
+          description:
+            'The node that was the first to accept it when it was sent last. Absent where none did, of what an earlier version made, and in events.',
+        }),
+      ),
+      maxFee: Type.Optional(
+        Type.String({
+          description: 'The most that it pays for its execution, in `feeToken`. Absent where its network is not there, or has no such fee.',
+        }),
+      ),
+      feeToken: Type.Optional(Type.String()),
     }),
     {
       description:
@@ -284,7 +296,7 @@ export const TransactionsRequest = request({
       pattern: '^[^-]{1,128}-[^-]{1,128}$',
       expects: 'two tokens such as WETH-USDC',
       description:
-        'Only those of these two tokens, in either order: trades, changes of liquidity, single orders and perpetuals, by the symbols of their tokens or as the request named them. A token that is in no list goes by its address: anybody can deploy one of any symbol. One that is listed, or was, goes by both, also for what was asked before it was.',
+        'Only those of these two tokens, in either order: trades, changes of liquidity, orders that one transaction placed in one market, and perpetuals, by the symbols of their tokens or as the request named them. A token that is in no list goes by its address: anybody can deploy one of any symbol. One that is listed, or was, goes by both, also for what was asked before it was.',
     }),
   ),
   since: Type.Optional(
@@ -298,6 +310,14 @@ export const TransactionsRequest = request({
   txHash: Type.Optional({ ...TransactionHash, description: 'Of any attempt, also of one that was replaced.' }),
   idempotencyKey: idOfRequest('The Idempotency-Key of the request.', 'an Idempotency-Key'),
   requestId: idOfRequest('The X-Request-Id of the request.', 'a request id'),
+  nonce: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      expects: 'a nonce',
+      description: 'Only those on this nonce: what was mined on it, and what was to be.',
+    }),
+  ),
   archived: Type.Optional(
     Type.Boolean({
       expects: 'true or false',

@@ -4,6 +4,8 @@ import { pause } from '../base/async.ts'
 import type { Head } from '../contracts/index.ts'
 import { findNetworks, type NetworkEntry, type Registry } from '../plugins/index.ts'
 import { createSharedFeed, type SharedFeed, type Topic } from './topic.ts'
+import { reasonOf } from '../base/errors.ts'
+import { networkPath } from '../base/networks.ts'
 
 /** The topic `blocks`: the newest block of each network that a request allows. */
 export const createBlockTopic = (feed: BlockFeed, registry: Registry): Topic<'blocks'> => ({
@@ -21,7 +23,7 @@ export function createBlockFeed(log: Pick<Logger, 'warn'>): BlockFeed {
       try {
         for await (const head of impl.heads(signal)) changed(head)
       } catch (error) {
-        const reason = error instanceof Error ? error.message : 'unknown'
+        const reason = reasonOf(error)
         if (!signal.aborted) log.warn({ chain, network, reason }, 'following the blocks of a network failed; retrying')
       }
       await pause(retryMs, signal)
@@ -30,7 +32,7 @@ export function createBlockFeed(log: Pick<Logger, 'warn'>): BlockFeed {
 
   return createSharedFeed<NetworkEntry, Head>({
     event: 'blocks',
-    keyOf: ({ chain, network }) => `${chain}/${network}`,
+    keyOf: networkPath,
     follow(entry, changed) {
       const stopping = new AbortController()
       void read(entry, changed, stopping.signal)

@@ -139,8 +139,8 @@ export function createEvents(parts: EventsParts): Events {
   }
 }
 
-/** An event is the same whenever it is read: of the times at which an attempt was sent the journal keeps the last one alone. */
+/** An event is the same whenever it is read: of the times at which an attempt was sent, and of the nodes that took it, the journal keeps the last alone. */
 const toldOf = (transaction: JournaledTransaction): JournaledTransaction => ({
   ...transaction,
-  attempts: transaction.attempts.map(({ sentAt: _sentAt, ...attempt }) => attempt),
+  attempts: transaction.attempts.map(({ sentAt: _sentAt, node: _node, ...attempt }) => attempt),
 })

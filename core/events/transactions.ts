@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { createNotifier, pause } from '../base/async.ts'
-import { badFields } from '../base/errors.ts'
+import { badFields, reasonOf } from '../base/errors.ts'
 import type { JournalEvent } from '../transactions/journal/journal.ts'
 import type { TransactionEvents } from '../transactions/transactions.ts'
 import { addressKey } from '../base/addresses.ts'
@@ -81,7 +81,7 @@ export function createTransactionChanges(
         hasMore = await readPage()
         isFailing = false
       } catch (error) {
-        const reason = error instanceof Error ? error.message : 'unknown'
+        const reason = reasonOf(error)
         if (!isFailing) log.warn({ reason }, 'reading the journal for event streams failed; retrying')
         isFailing = true
       }

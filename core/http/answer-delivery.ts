@@ -4,60 +4,77 @@ import type { Socket } from 'node:net'
 import { pause } from '../base/async.ts'
 import { createSocketTable, endsOf } from '../base/socket-table.ts'
 
-export interface AnswerDelivery {
-  /** true once the answer was written out and the connection still stood; false at once when the connection is gone. */
-  readonly delivered: Promise<boolean>
-  /**
-   * Resolves where it shows that an answer that was written was not read: the connection broke, or the other end's system has not acknowledged
-   * the answer for so long, where this machine's tells (Linux). Never after its client sent another request over the connection or ended it.
-   */
-  broken(unacknowledgedMs: number): Promise<void>
-}
-
 /** The answers of a connection of which more may become known. */
 interface Answers {
   /** What to do when the connection ends: those behind others are told nothing by Node.js. */
   readonly unwritten: Map<() => void, ServerResponse>
   /** What to do when it breaks. */
   readonly unread: Set<() => void>
+  /** The client has closed its end. */
+  isEnded: boolean
 }
 
 const answersOf = new WeakMap<Socket, Answers>()
 const table = createSocketTable()
 
-/** To be called when a request comes. */
-export function deliveryOf({ socket }: IncomingMessage, res: ServerResponse): AnswerDelivery {
-  const answers = answersOf.get(socket) ?? follow(socket)
-  const { unwritten, unread } = answers
-  unread.clear()
-  const delivered = new Promise<boolean>((resolve) => {
-    const lost = () => resolve(false)
-    if (socket.destroyed) return lost()
-    unwritten.set(lost, res)
-    res.once('finish', () => {
-      unwritten.delete(lost)
-      resolve(!socket.destroyed)
+/** Of one answer. To be made when its request comes; what nobody asks of it costs next to nothing. */
+export class AnswerDelivery {
+  readonly #socket: Socket
+  readonly #res: ServerResponse
+  readonly #answers: Answers
+  #delivered: Promise<boolean> | undefined
+
+  constructor({ socket }: IncomingMessage, res: ServerResponse) {
+    this.#socket = socket
+    this.#res = res
+    this.#answers = answersOf.get(socket) ?? follow(socket)
+    this.#answers.unread.clear()
+  }
+
+  /** true once the answer was written out and the connection still stood; false at once when the connection is gone. To be asked for before it is written. */
+  get delivered(): Promise<boolean> {
+    return (this.#delivered ??= new Promise<boolean>((resolve) => {
+      const [socket, res] = [this.#socket, this.#res]
+      if (res.writableFinished) return resolve(!socket.destroyed)
+      const stop = this.onLost(() => resolve(false))
+      res.once('finish', () => {
+        stop()
+        resolve(!socket.destroyed)
+      })
+    }))
+  }
+
+  /** Calls back once the connection is gone before the answer is written, at once where it is gone, until the returned function is called. */
+  onLost(lost: () => void): () => void {
+    const { unwritten, isEnded } = this.#answers
+    if (this.#socket.destroyed || (isEnded && !this.#res.writableEnded)) lost()
+    else unwritten.set(lost, this.#res)
+    return () => unwritten.delete(lost)
+  }
+
+  /**
+   * Resolves where it shows that an answer that was written was not read: the connection broke, or the other end's system has not acknowledged
+   * the answer for so long, where this machine's tells (Linux). Never after its client sent another request over the connection or ended it.
+   */
+  broken(unacknowledgedMs: number): Promise<void> {
+    const [socket, { unread }] = [this.#socket, this.#answers]
+    return new Promise((resolve) => {
+      const breaks = () => resolve()
+      this.#res.once('finish', () => {
+        if (socket.destroyed) return
+        unread.add(breaks)
+        void resolveUnacknowledged(socket, unacknowledgedMs, () => unread.has(breaks), breaks)
+      })
     })
-  })
-  return {
-    delivered,
-    broken: (unacknowledgedMs) =>
-      new Promise((resolve) => {
-        const breaks = () => resolve()
-        res.once('finish', () => {
-          if (socket.destroyed) return
-          unread.add(breaks)
-          void resolveUnacknowledged(socket, unacknowledgedMs, () => unread.has(breaks), breaks)
-        })
-      }),
   }
 }
 
 function follow(socket: Socket): Answers {
-  const answers: Answers = { unwritten: new Map(), unread: new Set() }
+  const answers: Answers = { unwritten: new Map(), unread: new Set(), isEnded: false }
   answersOf.set(socket, answers)
   // Whatever comes after it: one that has closed its end often answers our last bytes by a reset.
   socket.once('end', () => {
+    answers.isEnded = true
     answers.unread.clear()
     // Node.js writes no other answer to it, and closes it turns later. One that was written may be what its client has waited for.
     for (const [lost, { writableEnded }] of answers.unwritten) if (!writableEnded) lost()

@@ -151,7 +151,7 @@ export function createFairQueue({
     try {
       const answer = work()
       isPending = answer instanceof Promise
-      return answer instanceof Promise ? answer.finally(ended) : answer
+      return answer instanceof Promise ? settled(answer, ended) : answer
     } finally {
       client.usedMs = now() - startedAt + (client.turn === turn ? client.usedMs : 0)
       client.turn = turn
@@ -206,6 +206,19 @@ export function createFairQueue({
     },
   }
 }
+
+/** As `finally`, which makes three more promises. */
+const settled = <T>(work: Promise<T>, ended: () => void): Promise<T> =>
+  work.then(
+    (given) => {
+      ended()
+      return given
+    },
+    (error: unknown) => {
+      ended()
+      throw error
+    },
+  )
 
 const overloaded = (max: number) =>
   new SluiceError('OVERLOADED', `The server has ${max} requests in flight (limits.inFlight). Try again shortly.`, {

@@ -11,10 +11,10 @@ import { hasPermission, mayUseWallet, requirePermission, type Caller } from '../
 import { Deadline } from '../handlers/deadline.ts'
 import type { Dispatch } from '../handlers/dispatch.ts'
 import type { CallerRights, ServedCall, ServedInterface, ServedPath } from '../plugins/index.ts'
-import { deliveryOf, type AnswerDelivery } from './answer-delivery.ts'
+import { AnswerDelivery } from './answer-delivery.ts'
 import { createApp, type App } from './app.ts'
 import { withoutContext, type Route } from './direct.ts'
-import type { Preferences } from '../store/preferences.ts'
+import type { PreferenceOwner, Preferences } from '../store/preferences.ts'
 import type { KeyIntake } from '../wallet/key-intake.ts'
 import type { Deliveries } from '../transactions/deliveries.ts'
 import type { RequestState } from './request.ts'
@@ -38,8 +38,9 @@ const preferencesMs = 1_000
 export function createInterfaceApp(name: string, own: ServedInterface, parts: InterfaceAppParts): App {
   const router = new Router<RequestState>({ sensitive: true })
   const send = createResponseBatcher()
+  const served = { name, parts, callers: new WeakMap<Caller, KnownCaller>() }
   for (const path of own.paths) {
-    const answer = routeOf(name, path, parts, send)
+    const answer = routeOf(served, path, send)
     const hasParameters = path.path.includes(':')
     router.register(
       path.path,
@@ -85,29 +86,62 @@ const shownBy =
   }
 
 function routeOf(
-  name: string,
-  { path, permission, secrets = [], timeoutSeconds = 0, answer }: ServedPath,
-  parts: InterfaceAppParts,
+  served: InterfaceScope,
+  { path, method, permission, secrets = [], timeoutSeconds = 0, answer }: ServedPath,
   send: ResponseBatcher,
-): (state: RequestState, parameters?: Readonly<Record<string, string>>) => Promise<void> {
-  const { turns } = parts
-  const seconds = Math.max(parts.settings.server.requestTimeoutSeconds, timeoutSeconds)
+): (state: RequestState, parameters?: Readonly<Record<string, string>>) => void | Promise<void> {
+  const { turns, settings } = served.parts
+  const seconds = Math.max(settings.server.requestTimeoutSeconds, timeoutSeconds)
+  const label = `${served.name}:${path}`
 
-  return async (state, parameters = {}) => {
-    state.route = `${name}:${path}`
+  return (state, parameters) => {
+    state.route = label
     const { caller, client, req, res } = state
     if (permission !== undefined) requirePermission(caller, permission)
-    const fields: Record<string, unknown> = { ...readQuery(state.query), ...state.body, ...parameters }
-    const hidden = hide(fields, secrets, state.body)
-    const delivery = deliveryOf(req, res)
+    const { fields, hidden } = fieldsOf(state, parameters, secrets)
+    const delivery = new AnswerDelivery(req, res)
     const deadline = new Deadline(seconds, { payer: client, turns })
-    if (req.method === 'GET') void delivery.delivered.then((isDelivered) => isDelivered || deadline.end())
-    const call = new Call(name, { state, deadline, delivery, hidden }, parts)
-    const body = await deadline.bound(() => answer(fields, call))
-    call.isAnswered = true
-    if (call.makesOnce) await readEnds()
-    send(res, 200, jsonHeaders(state.requestId, body), body)
+    const call = new Call(served, { state, deadline, delivery, hidden })
+    const answering = deadline.bound(() => answer(fields, call))
+    if (!(answering instanceof Promise)) return reply(answering, call)
+    const stop = method === 'GET' ? delivery.onLost(() => deadline.end()) : undefined
+    return answering.then(
+      (body) => {
+        stop?.()
+        return call.makesOnce ? replyOnce(body, call) : reply(body, call)
+      },
+      (error: unknown) => {
+        stop?.()
+        throw error
+      },
+    )
   }
+
+  function reply(body: string, call: Call): void {
+    call.isAnswered = true
+    const { res, requestId } = call.state
+    send(res, 200, jsonHeaders(requestId, body), body)
+  }
+
+  async function replyOnce(body: string, call: Call): Promise<void> {
+    call.isAnswered = true
+    await readEnds()
+    reply(body, call)
+  }
+}
+
+/** An interface, and its callers by what it gets of them. */
+interface InterfaceScope {
+  readonly name: string
+  readonly parts: InterfaceAppParts
+  readonly callers: WeakMap<Caller, KnownCaller>
+}
+
+/** Of a caller, as conf/clients.yml says now. */
+interface KnownCaller {
+  readonly shown: InterfaceCaller
+  /** Also by the name that it had before it was listed: what is stored under that is its own. */
+  readonly owner: PreferenceOwner
 }
 
 interface CallState {
@@ -117,7 +151,20 @@ interface CallState {
   readonly hidden: ReadonlyMap<string, string>
 }
 
-/** What the plugin does not get. @returns the texts of the body by their fields: one in a URL may have been logged on its way */
+const nothingHidden: ReadonlyMap<string, string> = new Map()
+
+/** The query, where there is nothing else. Of `secrets` the plugin does not get the values: those of the body are in `hidden`. */
+function fieldsOf(
+  { query, body }: RequestState,
+  parameters: Readonly<Record<string, string>> | undefined,
+  secrets: readonly string[],
+): { readonly fields: string | Record<string, unknown>; readonly hidden: ReadonlyMap<string, string> } {
+  if (secrets.length === 0 && parameters === undefined && Object.keys(body).length === 0) return { fields: query, hidden: nothingHidden }
+  const fields: Record<string, unknown> = { ...readQuery(query), ...body, ...parameters }
+  return { fields, hidden: secrets.length === 0 ? nothingHidden : hide(fields, secrets, body) }
+}
+
+/** @returns the texts of the body by their fields: one in a URL may have been logged on its way */
 function hide(fields: Record<string, unknown>, secrets: readonly string[], body: RequestState['body']): ReadonlyMap<string, string> {
   const hidden = new Map<string, string>()
   for (const field of secrets) {
@@ -129,79 +176,100 @@ function hide(fields: Record<string, unknown>, secrets: readonly string[], body:
   return hidden
 }
 
+/** What a handler does not ask for is not made: most call one endpoint. */
 class Call implements ServedCall {
-  readonly caller: InterfaceCaller
-  readonly requestId: string
-  readonly delivered: Promise<boolean>
   /** What the plugin answered is being sent: not a timeout, and not an error. */
   isAnswered = false
   /** Whether its answer was delivered decides what an equal request is. */
   makesOnce = false
+  readonly state: RequestState
+  readonly #served: InterfaceScope
   readonly #delivery: AnswerDelivery
-  readonly #interface: string
-  readonly #state: RequestState
   readonly #deadline: Deadline
-  readonly #parts: InterfaceAppParts
   /** Private keys by their fields. */
   readonly #hidden: ReadonlyMap<string, string>
 
-  constructor(name: string, { state, deadline, delivery, hidden }: CallState, parts: InterfaceAppParts) {
-    this.caller = callerOf(state.caller)
-    this.requestId = state.requestId
-    this.delivered = delivery.delivered
+  constructor(served: InterfaceScope, { state, deadline, delivery, hidden }: CallState) {
+    this.state = state
+    this.#served = served
     this.#delivery = delivery
-    this.#interface = name
-    this.#state = state
     this.#deadline = deadline
-    this.#parts = parts
     this.#hidden = hidden
   }
 
-  rights(): CallerRights {
-    const { id, permissions, wallets } = this.#state.caller
-    return { id, permissions: [...permissions], wallets: wallets === 'all' ? wallets : [...wallets] }
+  get requestId(): string {
+    return this.state.requestId
+  }
+
+  get caller(): InterfaceCaller {
+    return this.#known().shown
+  }
+
+  get delivered(): Promise<boolean> {
+    return this.#delivery.delivered
   }
 
   get signal(): AbortSignal {
     return this.#deadline.signal
   }
 
-  call: InterfaceCall['call'] = (endpoint, fields, { key, signal } = {}) => {
-    const { caller, client, requestId } = this.#state
-    const ends = signal ? { signal: linked(signal, this.signal) } : { within: this.#deadline }
-    return this.#parts.dispatch.call(endpoint, fields, { caller, client, requestId, ...ends, ...(key !== undefined && { key }) })
+  rights(): CallerRights {
+    const { id, permissions, wallets } = this.state.caller
+    return { id, permissions: [...permissions], wallets: wallets === 'all' ? wallets : [...wallets] }
   }
 
-  once: InterfaceCall['once'] = (request, prepare, act) => {
-    this.makesOnce = true
-    const asked = {
-      ...request,
-      ...this.#owner(),
-      broken: this.#delivery.broken(request.staleSeconds * unacknowledgedPart * 1000),
-      delivered: this.delivered.then((isDelivered) => isDelivered && this.isAnswered),
+  get call(): InterfaceCall['call'] {
+    return (endpoint, fields, { key, signal } = {}) => {
+      const { caller, client, requestId } = this.state
+      const within = this.#deadline
+      const { dispatch } = this.#served.parts
+      if (key === undefined && signal === undefined) return dispatch.call(endpoint, fields, { caller, client, requestId, within })
+      const ends = signal ? { signal: linked(signal, this.signal) } : { within }
+      return dispatch.call(endpoint, fields, { caller, client, requestId, ...ends, ...(key !== undefined && { key }) })
     }
-    return this.#parts.deliveries.once(asked, prepare, act)
   }
 
-  addKey: InterfaceCall['addKey'] = async (field, chains) => {
-    const { caller } = this.#state
-    const key = this.#hidden.get(field)
-    if (key === undefined) throw badFields([{ field, problem: 'is a text in the body of the request' }])
-    const by = { interface: this.#interface, client: caller.id, mayUse: (address: string) => mayUseWallet(caller, address) }
-    return this.#parts.keyIntake.add(key, chains, by)
+  get once(): InterfaceCall['once'] {
+    return (request, prepare, act) => {
+      this.makesOnce = true
+      const asked = {
+        ...request,
+        ...this.#known().owner,
+        requestId: this.requestId,
+        broken: this.#delivery.broken(request.staleSeconds * unacknowledgedPart * 1000),
+        delivered: this.delivered.then((isDelivered) => isDelivered && this.isAnswered),
+      }
+      return this.#served.parts.deliveries.once(asked, prepare, act)
+    }
   }
 
-  /** Also by the name that it had before it was listed: what is stored under that is its own. */
-  #owner() {
-    const { id, formerId } = this.#state.caller
-    return { interface: this.#interface, client: id, ...(formerId !== undefined && { formerClient: formerId }) }
+  get addKey(): InterfaceCall['addKey'] {
+    return async (field, chains) => {
+      const { caller } = this.state
+      const { name, parts } = this.#served
+      const key = this.#hidden.get(field)
+      if (key === undefined) throw badFields([{ field, problem: 'is a text in the body of the request' }])
+      return parts.keyIntake.add(key, chains, { interface: name, client: caller.id, mayUse: (address) => mayUseWallet(caller, address) })
+    }
   }
 
   get preferences(): InterfaceCall['preferences'] {
-    const owner = this.#owner()
-    const { preferences } = this.#parts
-    const maxAgeMs = this.#state.req.method === 'GET' ? preferencesMs : 0
+    const { owner } = this.#known()
+    const { preferences } = this.#served.parts
+    const maxAgeMs = this.state.req.method === 'GET' ? preferencesMs : 0
     return { read: () => preferences.read(owner, maxAgeMs), set: (name, value) => preferences.set(owner, name, value) }
+  }
+
+  #known(): KnownCaller {
+    const { name, callers } = this.#served
+    const { caller } = this.state
+    const known = callers.get(caller)
+    if (known) return known
+    const { id, formerId } = caller
+    const owner = { interface: name, client: id, ...(formerId !== undefined && { formerClient: formerId }) }
+    const made = { shown: callerOf(caller), owner }
+    callers.set(caller, made)
+    return made
   }
 }
 

@@ -129,6 +129,7 @@ export function createMetrics() {
       labelNames: ['operation', 'reason'],
       registers,
     }),
+    ...alertMetrics(registers),
     archived: new Counter({
       name: 'sluice_archived_transactions_total',
       help: 'Transactions that this server moved from the journal to the archive.',
@@ -172,6 +173,21 @@ export function createMetrics() {
     }),
   }
 }
+
+const alertMetrics = (registers: Registry[]) => ({
+  alertMessages: new Counter({
+    name: 'sluice_alert_messages_total',
+    help: 'Messages of alerts by their channel (heartbeat: the requests of the heartbeat): delivered, failed (tried again), given up (after a day, or because too many wait) or unhealthy (no heartbeat is sent while the server is not ready).',
+    labelNames: ['channel', 'outcome'],
+    registers,
+  }),
+  alertRuleFailing: new Gauge({
+    name: 'sluice_alert_rule_failing',
+    help: '1 while a rule of alerts cannot look at all that it is about: GET /alerts says why. Nothing new is told of that meanwhile.',
+    labelNames: ['rule'],
+    registers,
+  }),
+})
 
 interface RequestLabels {
   readonly route: string

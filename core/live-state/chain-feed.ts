@@ -1,5 +1,5 @@
 import type { Book, BookMarket, FollowedBooks, LastTrades } from '../contracts/index.ts'
-import { SluiceError } from '../base/errors.ts'
+import { reasonOf, SluiceError } from '../base/errors.ts'
 import { bookName, createBookListeners, type BookFeed, type BookVenue, type BookView, type LatestBook } from './book-feed.ts'
 import { createPriceLevels, crossedBy } from './price-levels.ts'
 import { readLastTrades } from './stream-book.ts'
@@ -51,7 +51,7 @@ export function createChainFeed({ venue, books, source, market, telemetry, synch
     try {
       return readBook(books.show(state, market))
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : 'unknown'
+      const why = reasonOf(cause)
       telemetry.trouble({ ...source.subject, what: market.id }, 'defect', `${name} cannot be shown: ${why}`, cause)
       const defect = new SluiceError('UNKNOWN_ERROR', `${name} cannot be shown: the connector failed. The server's log has the reason.`, {
         cause,

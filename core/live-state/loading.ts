@@ -1,6 +1,6 @@
 import { abortable, isAbort, pause, withDeadline } from '../base/async.ts'
 import type { Head, KnownOf } from '../contracts/index.ts'
-import { SluiceError } from '../base/errors.ts'
+import { reasonOf, SluiceError } from '../base/errors.ts'
 import { shareOut, type Payer } from '../base/fair-turns.ts'
 import type { BlockHistory } from './blocks.ts'
 import type { Telemetry } from './telemetry.ts'
@@ -194,7 +194,7 @@ function errorOf({ key, group }: TrackedState, error: unknown, telemetry: Teleme
     const where = `${subject.connector} on ${subject.chain}/${subject.network}`
     return new SluiceError('NETWORK', `${key} of ${where} was not read in time. Try again.`, { retryAfterSeconds: 1, cause: error })
   }
-  const why = error instanceof Error ? error.message : 'unknown'
+  const why = reasonOf(error)
   telemetry.trouble({ ...subject, what: key }, 'defect', `the connector failed to load a state: ${why}`, error)
   return new SluiceError('UNKNOWN_ERROR', `The connector ${subject.connector} failed to read ${key}. The server's log has the reason.`, {
     cause: error,

@@ -17,6 +17,7 @@ import {
 import type { OneBlock } from './one-block.ts'
 import type { FollowedNetwork, Synchronisers, Synchroniser } from './synchroniser.ts'
 import { createStateSource, type StateSource } from './tracked-states.ts'
+import type { NetworkName } from '../base/networks.ts'
 
 /** A connector on a network, and how it computes quotes from the states of its pools. */
 export interface QuoteVenue extends FollowedNetwork {
@@ -48,7 +49,7 @@ export interface Quotes {
   /** The pools between two tokens, from memory; undefined where the exchange does not show its pools. @throws SluiceError NETWORK */
   pools(venue: QuoteVenue, tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, choice: PoolsChoice, at: At): Promise<FollowedPools | undefined>
   /** Addresses of the tokens of a network that were quoted in this time, the newest first. */
-  quotedTokens(on: { chain: string; network: string }, withinMs: number): readonly string[]
+  quotedTokens(on: NetworkName, withinMs: number): readonly string[]
   /** Increases whenever a state of the network may have changed; undefined while states cannot be shown at once. */
   version(on: FollowedNetwork): number | undefined
   /** Whether quotes from memory are errors because the changes of the network cannot be read: then the exchange has to be asked. */

@@ -1,6 +1,6 @@
 import { abortable, createBackoff, createCondition, isAbort, pause, withDeadline } from '../base/async.ts'
 import type { BookMarket, BookStream, BookUpdate } from '../contracts/index.ts'
-import { SluiceError } from '../base/errors.ts'
+import { reasonOf, SluiceError } from '../base/errors.ts'
 import { bookName, createBookListeners, noBook, type BookFeed, type BookVenue, type BookView, type LatestBook } from './book-feed.ts'
 import { createStreamBook, createStreamCheck, type BookStatus, type StreamBook, type StreamCheck } from './stream-book.ts'
 import type { CheckOutcome, StateSubject, Telemetry } from './telemetry.ts'
@@ -113,7 +113,7 @@ export function createStreamFeed({ venue, stream, market, telemetry, staleMs }: 
 
   function reportFailure(how: string, error: unknown): void {
     const isDefect = !(error instanceof SluiceError || isAbort(error))
-    const why = error instanceof Error ? error.message : 'unknown'
+    const why = reasonOf(error)
     if (!isDefect) reason = why
     telemetry.trouble(subject, isDefect ? 'defect' : 'lost', `${name} ${how}: ${why}`, isDefect ? error : undefined)
   }

@@ -271,13 +271,15 @@ async function readLoaded(
   tracked: TrackedState,
   history: ReturnType<typeof createBlockHistory>,
   load: LoadState,
-  { signal }: At,
+  at: At,
 ): Promise<StateAtBlock> {
   for (;;) {
     const state = tracked.history.newest()
     if (state !== undefined && history.tip) return { state, head: history.tip }
     const failure = failureOf(tracked)
     if (failure !== undefined) throw failure
+    // What is in memory is waited for by nobody: a signal costs more than to read it.
+    const { signal } = at
     await abortable(load(tracked, payerOf(signal)), signal)
   }
 }

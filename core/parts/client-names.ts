@@ -2,6 +2,7 @@
 import { unknownNames, unknownReferences } from '../limits/unknown-names.ts'
 import { certificateNames } from '../tls/issued-certificates.ts'
 import type { ServerParts } from './server-parts.ts'
+import { reasonOf } from '../base/errors.ts'
 
 export async function watchClientNames({ clients, registry, settings, signer, log }: ServerParts): Promise<readonly string[]> {
   const networks = () => registry.networks.map(({ chain, network, tokens }) => ({ chain, network, tokens: tokens.listed }))
@@ -18,8 +19,7 @@ export async function watchClientNames({ clients, registry, settings, signer, lo
   }
   const tell = (found: readonly string[]) => found.forEach((each) => log.warn({ problem: each }, each))
   // Who changes the file is warned, and a folder that cannot be read for that ends no server.
-  const notRead = (error: unknown) =>
-    log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'What conf/clients.yml names could not be looked up')
+  const notRead = (error: unknown) => log.warn({ reason: reasonOf(error) }, 'What conf/clients.yml names could not be looked up')
   clients.onChange(() => void read().then(tell, notRead))
   return [...unknownReferences(settings.limits.referenceTokens, networks()), ...(await read())]
 }

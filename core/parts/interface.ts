@@ -5,7 +5,7 @@ import { createApprovalRuns } from '../handlers/approval-runs.ts'
 import { createApprovedSpenders } from '../handlers/amm/approved.ts'
 import type { Services } from '../handlers/context.ts'
 import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
-import { fundingOf, positionsOf } from '../handlers/clob/funding-sums.ts'
+import { fundingOf, lastBlockBefore, liquidationsOf, positionsOf } from '../handlers/clob/funding-sums.ts'
 import { orderTokens } from '../handlers/books.ts'
 import { paidCostOf } from '../handlers/mined-amounts.ts'
 import { failingParts } from '../handlers/readiness.ts'
@@ -24,9 +24,7 @@ import {
 import { createInterfaceApp } from '../http/interface-plugin.ts'
 import { createInterface } from '../http/interface.ts'
 import { listenOnAll, type Listener, type Listeners, type ServedApp } from '../http/server.ts'
-import type { NetworkName } from '../limits/limit-checks.ts'
 import { createPerpetualTurns } from '../limits/perpetual-limits.ts'
-import { ownerOf } from '../limits/reservations.ts'
 import { minedTouches } from '../handlers/mined-touches.ts'
 import { createReplay, type Replay } from '../limits/replay.ts'
 import { createApprovalCheck } from '../limits/approval-check.ts'
@@ -36,6 +34,8 @@ import { requiredHere } from '../plugins/index.ts'
 import { perpetualsBefore } from '../transactions/order-markets.ts'
 import type { ServerParts } from './server-parts.ts'
 import { limitReader } from './trading.ts'
+import type { NetworkName } from '../base/networks.ts'
+import { createCertificateEnds } from '../tls/issued-certificates.ts'
 
 /** After the time for requests under way: for the answers to those that are aborted. */
 const lastAnswersMs = 500
@@ -91,6 +91,7 @@ export function openServices(parts: ServerParts): Services {
     devnet,
     approvals,
     idempotency,
+    alertDesk,
   } = parts
   const check = createApprovalCheck({
     limitsOf: serverLimits.strictestOf,
@@ -122,18 +123,22 @@ export function openServices(parts: ServerParts): Services {
       tokenOf: orderTokens(registry),
       fundingOf: (of, signal) => fundingOf(of, registry, signal),
       marketsBefore: (filter, beforeMs, signal) => perpetualsBefore(store, filter, beforeMs, signal),
+      liquidationsOf: (of, signal) => liquidationsOf(of, registry, signal),
+      blockBefore: (of, momentMs, signal) => lastBlockBefore(of, momentMs, registry, signal),
       positionsOf: (of, signal) => positionsOf(of, registry, signal),
     }),
     quarantine,
     stops,
+    alerts: alertDesk,
     clients,
     allowLists,
     limitsOf: serverLimits.strictestOf,
     limitsOn: clientLimits.on,
     limitReplay: (client) => limitReplay(client, parts),
     limitUsage: (client) => limitUsage(client, parts),
-    perpetuals: createPerpetualTurns(store, ownerOf),
+    perpetuals: createPerpetualTurns(store),
     wallets: { all: signer.wallets },
+    certificateEnds: createCertificateEnds(settings.ssl.certsDir),
     failing: () => failingParts({ signer, store, registry, required }),
   }
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { AlertDesk } from '../alerts/index.ts'
 import type { FairTurns } from '../base/fair-turns.ts'
 import type { LiveClients } from '../config/live-clients.ts'
 import type { Settings } from '../config/settings.ts'
@@ -37,6 +38,7 @@ import type { DailyChecks } from '../books/daily-checks.ts'
 import type { Archiver } from '../transactions/archiver.ts'
 import type { Preferences } from '../store/preferences.ts'
 import type { Deliveries } from '../transactions/deliveries.ts'
+import type { UnkeyedRequests } from '../transactions/unkeyed-requests.ts'
 import type { Idempotency } from '../transactions/idempotency.ts'
 import type { Journal } from '../transactions/journal/journal.ts'
 import type { Leases } from '../transactions/leases.ts'
@@ -78,6 +80,7 @@ export interface ServerParts {
   allowLists: AllowLists
   spendingLimits: SpendingLimits
   approvals: Approvals
+  unkeyedRequests: UnkeyedRequests
   journal: Journal
   leases: Leases
   idempotency: Idempotency
@@ -119,6 +122,8 @@ export interface ServerParts {
   orderFills: OrderFills
   gauges: void
   recovery: void
+  /** Absent without conf/alerts.yml. */
+  alertDesk: AlertDesk | undefined
   services: Services
   dispatch: Dispatch
   events: Events
@@ -126,6 +131,7 @@ export interface ServerParts {
   /** The first is Sluice's own. */
   interfaces: readonly [ServedApp, ...ServedApp[]]
   listener: Listeners
+  alertWatch: { stop(): Promise<void> } | undefined
   running: RunningPlugins
   late: LateLoad
   changes: PluginChanges

@@ -25,7 +25,7 @@ import type { Journal } from '../transactions/journal/journal.ts'
 import { sqlJournal } from '../transactions/journal/sql-journal.ts'
 import { createStopFiles, stopFileGuard, type StopFiles } from '../transactions/stop-files.ts'
 import { sqlLeases, type Leases } from '../transactions/leases.ts'
-import { closeWrongAddresses } from '../wallet/signing.ts'
+import { closeWrongAddresses } from '../config/wrong-addresses.ts'
 import type { Drain, ServerParts } from './server-parts.ts'
 
 export function createDrain({ settings }: ServerParts): Drain {
@@ -88,20 +88,28 @@ export const openApprovals = ({ store, settings: { limits, ssl }, log }: ServerP
     log,
   })
 
-export function openJournal({ store, log, metrics, stopFiles, spendingLimits, allowLists, serverLimits, clients }: ServerParts): Journal {
+export function openJournal(parts: ServerParts): Journal {
+  const { store, log, metrics, stopFiles, spendingLimits, allowLists, serverLimits, clients, unkeyedRequests } = parts
   const journal = sqlJournal(store, log, [spendingLimits, approvalBudgets(serverLimits.strictestOf)])
   const guards = [stopFileGuard(stopFiles), clientRights(() => clients.list), allowListGuard(allowLists)]
-  return observeJournal(withGuards(journal, guards), metrics)
+  return observeJournal(withGuards(journal, guards, unkeyedRequests), metrics)
 }
 
-export const openLeases = ({ store, identity, log, metrics }: ServerParts): Leases =>
-  sqlLeases({ store, ...identity, log, onChange: (change) => metrics.queueChanges.inc({ change }) })
+export const openLeases = ({ store, identity, log, metrics, unkeyedRequests: { settled: beforeRenewal } }: ServerParts): Leases =>
+  sqlLeases({ store, ...identity, log, onChange: (change) => metrics.queueChanges.inc({ change }), beforeRenewal })
 
 export const openIdempotency = ({ store, identity: { serverId }, log, metrics }: ServerParts): Idempotency =>
   createIdempotency({ store, serverId, log, onReplay: () => metrics.replays.inc() })
 
-export const openDeliveries = ({ store, identity: { serverId }, journal, log, metrics }: ServerParts): Deliveries =>
-  createDeliveries({ store, serverId, journal, log, onChange: (change) => metrics.deliveries.inc({ change }) })
+export const openDeliveries = ({
+  store,
+  identity: { serverId },
+  journal,
+  log,
+  metrics,
+  unkeyedRequests: requests,
+}: ServerParts): Deliveries =>
+  createDeliveries({ store, serverId, journal, log, requests, onChange: (change) => metrics.deliveries.inc({ change }) })
 
 /** Those of conf/clients.yml, as it is now. One that could trade before there was the permission thin keeps it. */
 export async function openClients({ store, settings, log }: ServerParts): Promise<LiveClients> {

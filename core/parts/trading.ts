@@ -8,9 +8,12 @@ import type { Devnet } from '../devnet/start-devnet.ts'
 import { outcomeToJournal } from '../handlers/fills.ts'
 import { findPools } from '../handlers/amm/pools.ts'
 import { bookSets, bookVenueOf, marketName } from '../handlers/clob/markets.ts'
+import { createFillLosses } from '../handlers/clob/fill-losses.ts'
+import { storeStates } from '../handlers/clob/open-orders.ts'
 import { createOrderFills, type OrderFills } from '../handlers/clob/order-fills.ts'
 import { readAboutOrder } from '../handlers/clob/order-state.ts'
-import { walletOrders } from '../handlers/clob/wallet-orders.ts'
+import { walletOrders, type WalletOrders } from '../handlers/clob/wallet-orders.ts'
+import type { OrderMarket } from '../transactions/order-fills.ts'
 import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
 import { gainsOf, gasCostOf, heldChangesOf, paidCostOf, tellsOf } from '../handlers/mined-amounts.ts'
 import { compareMined, shownLosses, shownQuarantines } from '../handlers/mined-bounds.ts'
@@ -21,10 +24,10 @@ import { createLiveState, type LiveState } from '../live-state/live-state.ts'
 import { newestHead } from '../live-state/newest-head.ts'
 import type { LimitReader } from '../limits/spending-limits.ts'
 import { defaultGas, defaultTransactions, type NetworkTerms } from '../limits/client-limits.ts'
-import type { NetworkName } from '../limits/limit-checks.ts'
 import { followExpiries, type ExpiredAllowances } from '../limits/expired-allowances.ts'
 import { createHoldings, type HoldingsReader } from '../limits/holdings.ts'
 import { heldValue } from '../market/held-value.ts'
+import { createMarketAges } from '../market/market-ages.ts'
 import { createMarket, marketPools, type Market } from '../market/market.ts'
 import { createBookReader, type OwnOrder } from '../market/order-books.ts'
 import { transactionTargets } from '../plugins/index.ts'
@@ -41,6 +44,7 @@ import { keyInterfaces } from '../config/key-interfaces.ts'
 import { addressOfBytes, curves } from '../keys/curves.ts'
 import { askPassphrase, draftOf, openSigner, permitDraft, signerFiles } from '../wallet/signing.ts'
 import type { ServerParts, PendingSigner } from './server-parts.ts'
+import type { NetworkName } from '../base/networks.ts'
 
 /** The passphrase is asked for before code of plugins runs. */
 export async function beginUnlocking({ settings, options: { devnet }, log, allowed }: ServerParts): Promise<PendingSigner> {
@@ -89,7 +93,7 @@ export const followBlocks = ({ liveState: { following }, hosts }: ServerParts): 
 
 /** @param steadyMs a clock that is never set */
 export function openMarket(
-  { settings, clients, serverLimits, log, journal, registry, signer, liveState: { quotes, books }, following }: ServerParts,
+  { settings, clients, serverLimits, log, store, journal, registry, signer, liveState: { quotes, books }, following }: ServerParts,
   steadyMs: () => number = () => performance.now(),
 ): Market {
   const { limits, market } = settings
@@ -131,6 +135,7 @@ export function openMarket(
     }),
     quotedTokens: (network) => quotes.quotedTokens(network, quotedWithinMs),
     settings: { referenceTokens: limits.referenceTokens, minDepth: limits.marketDepth, minutes: limits.marketMinutes },
+    ages: createMarketAges({ store, log, steadyMs }),
     log,
     steadyMs,
   })
@@ -154,6 +159,7 @@ export function openHoldings(
       const addresses = signer.wallets().flatMap((each) => (each.chain === place.chain && isOwn(each.address) ? [each.address] : []))
       return network && network.notReady() === undefined ? heldValue(addresses, { network, market, client }, { signal }) : undefined
     },
+    isServed: (place) => networkOf(place, registry) !== undefined,
     log,
     ...(steadyMs && { steadyMs }),
   })
@@ -222,6 +228,7 @@ export function openTransactions(parts: ServerParts): Transactions {
     allowLists,
     clients,
     stops,
+    unkeyedRequests,
   } = parts
   const count = countChanges(metrics)
   const timeoutMs = settings.server.requestTimeoutSeconds * 1000
@@ -260,8 +267,10 @@ export function openTransactions(parts: ServerParts): Transactions {
     },
     movements: createMovementReadings({ registry, timeoutMs }),
     mayBegin: allowLists.requireRequest,
-    mayClaim: createClaimCheck({ rights: clientRights(() => clients.list), clients, stops }),
+    mayClaim: createClaimCheck({ rights: clientRights(() => clients.list), clients, stops, requests: unkeyedRequests }),
     mayRaise: async ({ connector }) => (connector === undefined ? undefined : quarantine.refuse(connector)),
+    ageSeconds: ({ connector, ...place }, head) =>
+      connector !== undefined || networkOf(place, registry)?.impl.local ? 0 : following.ageSeconds(place, head),
     isLoading: () => registry.plugins.some(({ state }) => state === 'pending'),
     walletQueue: settings.limits.walletQueue,
     onChange(entry, before) {
@@ -296,28 +305,28 @@ export const limitReader = ({ registry, market }: Pick<ServerParts, 'registry' |
   },
 })
 
-export const openOrderFills = ({ registry, transactions, log }: ServerParts): OrderFills =>
-  createOrderFills({
+export function openOrderFills({ registry, transactions, market: prices, log }: ServerParts): OrderFills {
+  function ordersOf({ chain, network: on, connector, type, address }: OrderMarket, signal: AbortSignal): WalletOrders | undefined {
+    const set = bookSets.find((each) => each === type)
+    if (!set) return undefined
+    const venue = registry.venue(connector, chain, on)
+    const network = registry.networkOf(venue, chain, on)
+    // Nothing is shown by it, so that nothing is wanted either.
+    const services = { transactions, registry, orderFills: { want: () => {} } }
+    return walletOrders(set, address, { network, venue, services, signal })
+  }
+  return createOrderFills({
     registry,
     orders: transactions.orders,
-    async idsOf({ chain, network: on, connector, type, market, address }, signal) {
-      const set = bookSets.find((each) => each === type)
-      if (!set) return new Map()
-      const venue = registry.venue(connector, chain, on)
-      const network = registry.networkOf(venue, chain, on)
-      // Nothing is shown by it, so that nothing is wanted either.
-      const services = { transactions, registry, orderFills: { want: () => {} } }
-      const wallet = walletOrders(set, address, { network, venue, services, signal })
-      const open = await wallet.journaled({ market, openOnly: true, limit: maxOpenOrders })
-      return new Map(
-        open.map(wallet.nameOf).flatMap(({ clientOrderId, orderId }) => (orderId === undefined ? [] : [[clientOrderId, orderId]])),
-      )
+    idsOf: async (of, signal) => (await ordersOf(of, signal)?.newIds(of.market)) ?? new Map<string, string>(),
+    lossOf: createFillLosses(prices),
+    async storeStates(of, signal) {
+      const wallet = ordersOf(of, signal)
+      if (wallet) await storeStates(wallet, of.market)
     },
     log,
   })
-
-/** Of a wallet in one market. */
-const maxOpenOrders = 1_000
+}
 
 export const openArchiver = ({ settings: { data, store }, journal, leases, registry, log, metrics }: ServerParts): Archiver =>
   createArchiver({

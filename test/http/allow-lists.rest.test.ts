@@ -18,6 +18,7 @@ const lists = {
   nothing: { allowed: { actions: [] } },
   closed: { allowed: { hours: never } },
   uniswapper: { allowed: { connectors: ['uniswap'] } },
+  booker: { allowed: { connectors: ['oasis'] } },
   elsewhere: { allowed: { networks: ['ethereum/mainnet'] } },
   pair: { allowed: { tokens: ['WETH', 'USDC'] } },
   pooled: { allowed: { pools: [others] } },
@@ -121,6 +122,14 @@ describe('the lists of a client, at every way of moving money', () => {
     )
     expect(outcome(await ask('uniswapper', 'approve'))).to.equal('200')
     expect(outcomeOf(await ask('uniswapper', 'approve', { spender: 'sushiswap' }))).to.equal('allowed.connectors')
+    // Of all exchanges the one that is listed.
+    const every = await ask('uniswapper', 'approve', { spender: 'any', amount: '6' })
+    expect(outcome(every), every.text).to.equal('200')
+    expect(new Set((every.body.transactions ?? [every.body]).map(({ spender }: { spender: string }) => spender))).to.have.property(
+      'size',
+      1,
+    )
+    expect(outcomeOf(await ask('booker', 'approve', { spender: 'any' }))).to.equal('allowed.connectors')
     expect(outcomeOf(await ask('uniswapper', 'order'))).to.equal('allowed.connectors')
   })
 

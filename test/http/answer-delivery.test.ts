@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import { deliveryOf } from '../../core/http/answer-delivery.ts'
+import { AnswerDelivery } from '../../core/http/answer-delivery.ts'
 import { until } from '../transactions/site.ts'
 
 const unacknowledgedMs = 200
@@ -21,12 +21,12 @@ describe('whether an answer reached its caller', () => {
     answerBytes = 10
     const waits = new Promise<void>((resolve) => (goOn = resolve))
     server = createServer((req, res) => {
-      const { delivered, broken } = deliveryOf(req, res)
-      void delivered.then((isDelivered) => {
+      const delivery = new AnswerDelivery(req, res)
+      void delivery.delivered.then((isDelivered) => {
         told.push(isDelivered ? 'delivered' : 'lost')
         closedWhenTold.push(req.socket.destroyed)
       })
-      void broken(unacknowledgedMs).then(() => told.push('broken'))
+      void delivery.broken(unacknowledgedMs).then(() => told.push('broken'))
       void waits.then(() => res.end(Buffer.alloc(answerBytes)))
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')

@@ -208,6 +208,25 @@ describe('the best of all connectors', () => {
       expect(journal.transactions[0].connector).to.equal('uniswap')
     })
 
+    it('trade by the best of what is approved, before what the connector of the best price gives by other contracts', async () => {
+      const sold = { base: 'USDC', quote: 'WETH', amount: '400', connectors: ['uniswap', 'balancer'] }
+      for (const spender of ['uniswap/v2', 'balancer']) await approve(spender, undefined, 'USDC')
+      const { body: asked } = await price({ ...sold, candidates: true, address: wallet })
+      const [uniswap, balancer] = asked.candidates
+      expect([uniswap, balancer].map(({ connector, approved }) => [connector, approved])).to.deep.equal([
+        ['uniswap', false],
+        ['balancer', true],
+      ])
+      const { body: ofPairs } = await price({ ...sold, connectors: undefined, connector: 'uniswap', version: 'v2' })
+      expect(Number(ofPairs.expectedAmount)).to.be.below(Number(balancer.expectedAmount))
+      const { body, status, text } = await trade(sold)
+      expect(status, text).to.equal(200)
+      expect(body.connector).to.equal('balancer')
+      expect(body.leftOut).to.have.length(1)
+      expect([body.leftOut[0].connector, body.leftOut[0].error.name]).to.deep.equal(['uniswap', 'INSUFFICIENT_ALLOWANCE'])
+      await mined(client, body.txHash)
+    })
+
     it('need no approval for the native coin', async () => {
       const { body, text } = await client.post('/amm/trade', { ...any, ...pair, base: 'ETH', address: admins })
       expect(body.connector, text).to.be.oneOf(names)

@@ -10,7 +10,7 @@ import { SluiceError } from '../../core/base/errors.ts'
 import { errorBody } from '../../core/http/request-steps.ts'
 import { boundary } from '../../core/plugins/code/boundary.ts'
 import { Deadline } from '../../core/handlers/deadline.ts'
-import { cachedQueryReader } from '../../core/http/request.ts'
+import { cachedQueryReader } from '../../core/config/query-reader.ts'
 import { fieldsReader, readQuery } from '../../core/config/field-reader.ts'
 
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
@@ -107,6 +107,13 @@ describe('cached queries', () => {
       expect(Object.isFrozen(question?.request)).to.equal(true)
     }
     expect(third).to.equal(second)
+  })
+
+  it('come with frozen lists, also where the amount alone is read', () => {
+    const listed = { tokens: Type.Array(Type.String()), amount: Type.Optional(Decimal('Of base.')) }
+    const readSearch = cachedQueryReader(fieldsReader(Type.Object(listed, { additionalProperties: false })))
+    const queries = ['tokens=A,B', 'tokens=A,B', 'tokens=A,B', 'tokens=A&amount=1', 'tokens=A&amount=2', `tokens=${'A,'.repeat(300)}B`]
+    for (const { request } of queries.map((query) => readSearch(query))) expect(Object.isFrozen(request.tokens)).to.equal(true)
   })
 
   it('throw their problems each time', () => {

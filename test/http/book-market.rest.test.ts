@@ -15,6 +15,7 @@ import { admins, local, mined, oneChain, outcome, traders } from './shared-serve
 const clients = {
   client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },
   bot: { permissions: ['read', 'trade'], wallets: 'all' },
+  lossy: { permissions: ['read', 'trade'], wallets: 'all', limits: { maxDailyLoss: '20' } },
 }
 const oasis = { ...local, connector: 'oasis' } as const
 const market = oasisDevnetMarket(deployerAddress('oasis'))
@@ -35,6 +36,7 @@ describe('the market by an order book', function () {
   let server: TestServer
   let provider: JsonRpcProvider
   let bot: Client
+  let lossy: Client
   let makers: readonly Maker[]
   let nowMs = 0
 
@@ -53,8 +55,9 @@ describe('the market by an order book', function () {
       false,
       { market: { open: (parts) => openMarket(parts, () => nowMs), stop: (opened) => opened.stop() } },
     )
-    await newClient(server.certsDir, 'bot')
+    for (const name of ['bot', 'lossy']) await newClient(server.certsDir, name)
     bot = createClient(server.url, server.certsDir, 'bot')
+    lossy = createClient(server.url, server.certsDir, 'lossy')
     provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 })
     for (const address of [traders, admins])
       for (const token of ['WETH', 'USDC', 'DAI']) {
@@ -66,6 +69,7 @@ describe('the market by an order book', function () {
   after(async () => {
     provider?.destroy()
     bot?.close()
+    lossy?.close()
     await server?.stop()
   })
 
@@ -99,10 +103,10 @@ describe('the market by an order book', function () {
     }
   }
 
-  /** The market is read every ten seconds of this time. */
+  /** The market is read twice in a minute of this time. */
   async function pass(seconds: number): Promise<void> {
-    for (let left = seconds; left > 0; left -= 10) {
-      nowMs += 10_000
+    for (let left = seconds; left > 0; left -= 30) {
+      nowMs += Math.min(left, 30) * 1000
       await server.kernel.services.market.read()
     }
   }
@@ -170,6 +174,29 @@ describe('the market by an order book', function () {
     await makers[0]?.offer('BUY', 2981, 3)
     await pass(10)
     expect(outcome(await order({ price: '3021' }))).to.equal('200')
+  })
+
+  it('counts what is taken of an order once the market has moved, and then places nothing more', async () => {
+    const lost = async () => {
+      const { body } = await lossy.get('/limits')
+      return Number(body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss').used)
+    }
+    const placed = await order({ price: '3015', amount: '1' }, lossy)
+    expect(outcome(placed), placed.text).to.equal('200')
+    await mined(server.client, placed.body.txHash)
+    expect(await lost()).to.equal(0)
+    // The first bid takes all that is below it: that order, too, which is 35 dollars below the market by then.
+    for (const maker of makers) await maker.cancelAll()
+    await makers[0]?.offer('BUY', 3050, 500)
+    await makers[1]?.offer('BUY', 3050, 3)
+    for (const maker of makers) await maker.offer('SELL', 3051, 3)
+    await pass(10)
+    await lossy.get('/clob/orders', { ...oasis, address: traders, market: 'WETH-USDC' })
+    for (const until = Date.now() + 30_000; (await lost()) === 0 && Date.now() < until;) await new Promise((done) => setTimeout(done, 200))
+    expect(await lost()).to.be.within(33, 37)
+    const refused = await order({ price: '3100' }, lossy)
+    expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
+    expect(refused.body.details.limit).to.equal('maxDailyLoss')
   })
 
   it('alone is no market, whatever its makers are', async () => {

@@ -144,7 +144,7 @@ describe('the amounts that a client may give away', function () {
     expect(await used()).to.include({ 'USDC tokens.perDay': '400', 'WETH tokens.perHour': '0', 'ETH tokens.perDay': '0' })
     // What the allowance still held is free again, once the revocation is final.
     expect(outcome(await approve(bot, { spender, token: 'USDC', amount: '0' }))).to.equal('200')
-    await rpc('anvil_mine', '0x40')
+    await rpc('anvil_mine', '0x4')
     await until('the allowance is taken back', async () => (await used())['USDC tokens.perDay'] === '0')
   })
 
@@ -158,7 +158,7 @@ describe('the amounts that a client may give away', function () {
       )
     const reserved = await row()
     expect(reserved).to.include({ allowed: '1000', window: 'day', ...local })
-    await rpc('anvil_mine', '0x40')
+    await rpc('anvil_mine', '0x4')
     const { body } = await mined(server.client, bought.body.txHash)
     await until('the swap is settled', async () => (await row()).used !== reserved.used)
     const { used, left } = await row()
@@ -170,8 +170,8 @@ describe('the amounts that a client may give away', function () {
   it('refuse by value what has no price, and then what is worth more than is left', async () => {
     const bot = as('valued')
     await refused(send(bot, 'WETH', '0.1'), { limit: 'value', reason: 'no market' })
-    for (let seconds = 0; seconds < 320; seconds += 10) {
-      nowMs += 10_000
+    for (let seconds = 0; seconds < 360; seconds += 60) {
+      nowMs += 60_000
       await server.kernel.services.market.read()
     }
     await refused(send(bot, 'ETH', '1'), { limit: 'value.perTransaction', left: '900' })

@@ -215,6 +215,65 @@ describe('/evm', () => {
     expect(Number((await allowances('uniswap', 'USDT')).approvals.USDT), text).to.be.above(1e9)
   })
 
+  it('approves by any what swaps of every connector need, and of that only what is not there', async () => {
+    const of = { ...local, address: traders, token: 'DAI' }
+    const send = (fields: object) => client.post('/evm/approve', { ...of, spender: 'any', ...fields })
+    const wait = async (body: { txHash: string; transactions?: { txHash: string }[] }) => {
+      for (const { txHash } of body.transactions ?? [body]) await mined(client, txHash)
+    }
+    const shown = async (spender: string) =>
+      (await client.get('/evm/allowances', { ...local, address: traders, spender, tokenSymbols: 'DAI' })).body
+    const connectors = ['uniswap', 'sushiswap', 'pancakeswap', 'balancer', 'curve']
+    const own = await Promise.all(connectors.map(async (name) => (await shown(name)).spender))
+    await wait((await client.post('/evm/approve', { ...of, spender: 'sushiswap', amount: '5' })).body)
+
+    const { body, text } = await send({ amount: '5' })
+    const spenders: string[] = body.transactions.map(({ spender }: { spender: string }) => spender)
+    expect(
+      own.filter((each) => !spenders.includes(each)),
+      text,
+    ).to.deep.equal([(await shown('sushiswap')).spender])
+    await wait(body)
+    for (const name of [...connectors, 'any']) expect(Number((await shown(name)).approvals.DAI), name).to.equal(5)
+    const again = await send({ amount: '5', dryRun: true })
+    expect(again.body).to.include({ transactionCount: 1 })
+
+    await wait((await send({ amount: '0' })).body)
+    for (const name of connectors) expect(Number((await shown(name)).approvals.DAI), name).to.equal(0)
+    expect(outcome(await send({ spender: 'any/v2' }))).to.equal('400 INCOMPLETE_PARAMS')
+  })
+
+  it('changes by any what a spender was granted by Permit2 also where the token allows Permit2 less', async () => {
+    const { address: permit2 } = server.kernel.services.registry.venue('uniswap', local.chain, local.network).impl.permit2 ?? {
+      address: '',
+    }
+    const send = async (fields: object) => {
+      const { body, text } = await approve({ token: 'WBTC', ...fields })
+      expect(body, text).to.include.keys('txHash')
+      for (const { txHash } of body.transactions ?? [body]) await mined(client, txHash)
+    }
+    /** What the router may take once the token allows Permit2 plenty. */
+    const granted = async () => {
+      await send({ spender: permit2, amount: '100' })
+      const { approvals, expiries, spender } = await allowances('uniswap/v4', 'WBTC')
+      return { amount: Number(approvals.WBTC), expires: expiries[spender].WBTC }
+    }
+    await send({ spender: 'uniswap/v4', amount: '7' })
+    await send({ spender: permit2, amount: '0' })
+    await send({ spender: 'any', amount: '0' })
+    expect((await granted()).amount, 'revoked').to.equal(0)
+
+    await send({ spender: 'uniswap/v4' })
+    await send({ spender: permit2, amount: '5' })
+    await send({ spender: 'any', amount: '5' })
+    expect((await granted()).amount, 'as much as was asked for').to.equal(5)
+
+    const expires = Math.floor(Date.now() / 1000) + 3600
+    await send({ spender: 'any', amount: '5', expires })
+    expect(await granted(), 'for as long as was asked for').to.deep.equal({ amount: 5, expires })
+    await send({ spender: 'any', amount: '0' })
+  })
+
   it('accepts a spender as connector, connector/version or address', async () => {
     const byName = await allowances('uniswap', 'USDC', 'ETH')
     expect(await allowances('uniswap/v4', 'USDC')).to.include({ spender: byName.spender })

@@ -33,7 +33,7 @@ const ajv = new Ajv({ strict: false })
 const answerOf = new Map(endpoints.map((each) => [each.name, ajv.compile(each.response)]))
 /** What needs something pending is answered by chance alone, and takes no nonce of its own. */
 const byChance = ['EVMCancel', 'EVMSpeedUp']
-/** No chain of its family is here, no exchange that lends, has perpetuals on a book, or holds funds beside orders, no plugin that is quarantined, no request that waits, and nobody who may stop or lift. */
+/** No chain of its family is here, no exchange that lends, has perpetuals on a book, or holds funds beside orders, no plugin that is quarantined, no request that waits, nobody who may stop or lift, and no `conf/alerts.yml`. */
 const unserved = (endpoints as readonly Endpoint[])
   .filter(
     ({ set, name }) =>
@@ -43,6 +43,9 @@ const unserved = (endpoints as readonly Endpoint[])
         'CLOBWithdraw',
         'PluginsLift',
         'StopsPost',
+        'AlertsSilencesPost',
+        'AlertsSilencesDelete',
+        'AlertsTest',
         'StopsDelete',
         'ApprovalsPreview',
         'ApprovalsApprove',

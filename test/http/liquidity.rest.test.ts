@@ -3,6 +3,7 @@ import { Contract, ContractFactory, JsonRpcProvider, Wallet } from 'ethers'
 import { readArtifact } from '../../core/devnet/build-state.ts'
 import type { PluginsResponse } from '../../core/api/index.ts'
 import type { Answer, Client } from '../../testkit/client.ts'
+import { until } from '../transactions/site.ts'
 import {
   admins,
   chainSeconds,
@@ -341,7 +342,8 @@ describe('/amm/liquidity', () => {
       expect(now.body.details).to.deep.equal({ final: false })
       expect((await ask('position', { tokenId })).body.details).to.deep.equal({ final: false })
       await server.rpc('anvil_mine', 3)
-      expect((await ask('position', { tokenId })).body.details).to.deep.equal({ final: true })
+      // The journal learns a moment later that its open is final.
+      await until('it is final', async () => (await ask('position', { tokenId })).body.details.final)
     } finally {
       await server.rpc('evm_setIntervalMining', 1)
     }

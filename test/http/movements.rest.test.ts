@@ -76,7 +76,8 @@ describe('the movements of a final transaction', () => {
     ],
     ['a wrap', '/evm/wrap', { ...local, amount: '0.75' }, ['ETH', 'WETH']],
     ['an unwrap', '/evm/unwrap', { ...local, amount: '0.3' }, ['ETH', 'WETH']],
-    ['an approval', '/evm/approve', { ...local, spender: 'uniswap', token: 'DAI', amount: '7' }, []],
+    // Of one router that takes tokens itself: two routers, or Permit2, are two transactions, which one block may have.
+    ['an approval', '/evm/approve', { ...local, spender: 'sushiswap/v2', token: 'DAI', amount: '7' }, []],
     [
       'liquidity with the coin, of which the rest comes back',
       '/amm/liquidity/add',

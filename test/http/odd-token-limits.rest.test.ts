@@ -105,8 +105,8 @@ describe('odd tokens against the limits of a client', function () {
       await done(server.client.post('/evm/approve', { ...local, address: traders, spender: 'uniswap/v2', token }))
     for (const name of names) await sell('valued', name, '1')
     await sell('lossy', 'ODD', '1')
-    for (let seconds = 0; seconds < 400; seconds += 10) {
-      nowMs += 10_000
+    for (let seconds = 0; seconds < 420; seconds += 60) {
+      nowMs += 60_000
       await server.kernel.services.market.read()
     }
   })
@@ -162,8 +162,8 @@ describe('odd tokens against the limits of a client', function () {
       )
     for (const endsAt = Date.now() + 30_000; (await open()).length > 0;) {
       if (Date.now() > endsAt) throw new Error(JSON.stringify(await open()))
-      await rpc('anvil_mine', '0x8')
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      await rpc('anvil_mine', '0x2')
+      await new Promise((resolve) => setTimeout(resolve, 200))
     }
   }
 

@@ -3,7 +3,7 @@ import { Contract, ContractFactory, Interface, JsonRpcProvider, MaxUint256, Nonc
 import { setTimeout } from 'node:timers/promises'
 import { addresses } from '../devnet/addresses.ts'
 import oddToken from '../fixtures/tokens/OddToken.json' with { type: 'json' }
-import { local, mined, others, outcome, sharedServer, traders, type SharedServer } from './shared-server.ts'
+import { local, mined, others, outcome, sharedServer, type SharedServer, traders, withoutBlocks } from './shared-server.ts'
 
 describe('a wallet without coins for gas', () => {
   let server: SharedServer
@@ -53,9 +53,7 @@ describe('a trade through a pool that the newest block made', () => {
       ])
       await (await token.getFunction('mint')(own, 1_000n * ether)).wait()
       await (await token.getFunction('approve')(router, MaxUint256)).wait()
-      await server.rpc('evm_setAutomine', false)
-      await server.rpc('evm_setIntervalMining', 0)
-      try {
+      await withoutBlocks(server.rpc, async () => {
         const filling = new Contract(router, abi, signer).getFunction('addLiquidityETH')
         await filling(base, 1_000n * ether, 0n, 0n, own, MaxUint256, { value: 1_000n * ether, gasLimit: 5_000_000n })
         await server.rpc('evm_mine')
@@ -69,10 +67,7 @@ describe('a trade through a pool that the newest block made', () => {
         await server.rpc('evm_mine')
         const { body, text } = await mined(server.client, traded.body.txHash)
         expect(body.txReceipt.status, text).to.equal(1)
-      } finally {
-        await server.rpc('evm_setIntervalMining', 1)
-        await server.rpc('evm_setAutomine', true)
-      }
+      })
     })
   }
 })

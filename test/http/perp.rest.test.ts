@@ -1,11 +1,17 @@
+import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { endpoints, type Endpoint } from '../../core/api/index.ts'
 import type { Answer, Client } from '../../testkit/client.ts'
+import { until } from '../transactions/site.ts'
 import { admins, local, mined, noted, others, outcome, sharedServer, swap, traders, uniswap, type SharedServer } from './shared-server.ts'
+import { JsonRpcProvider } from 'ethers'
+import { subtract } from '../../core/base/decimal.ts'
+import { devnetPerpOperator } from '../../testkit/devnet-operators.ts'
 import { scrape } from './scrape.ts'
 
 const perp = { ...local, connector: 'perp' } as const
 const market = { base: 'ETH', quote: 'USD' }
+const devnetFile = fileURLToPath(new URL('../../plugins/perp/devnet.ts', import.meta.url))
 const order = { ...market, address: traders, side: 'LONG', amount: '0.5', margin: '500', leverage: '5' }
 const envelope = ['network', 'timestamp', 'latency']
 const gas = ['gasPrice', 'gasPriceToken', 'gasLimit', 'gasCost']
@@ -146,6 +152,50 @@ describe('/perpAMM and /perp', () => {
     const { body: page } = await client.get('/transactions', { address: traders, limit: '3' })
     expect(page.transactions.slice(0, 2).map((each: { kind: string }) => each.kind)).to.deep.equal(['position', 'position'])
     expect(page.transactions[0]).to.include({ connector: 'perp', deadline: closed.deadline })
+  })
+
+  it('make the position that the book has by their fills, and no other', async () => {
+    await made('open', { side: 'SHORT', amount: '0.05' })
+    const { txHash } = await made('open', { side: 'LONG', amount: '0.02' })
+    await until('it is final', async () => (await client.get('/transactions', { txHash })).body.transactions[0].final)
+    const market = await ethBook()
+    expect(market.fills).to.be.at.least(2)
+    expect(market).to.not.have.property('lacksFills')
+    await made('close')
+  })
+
+  async function ethBook(query: Record<string, string> = {}): Promise<Answer['body']> {
+    let book: Answer['body']
+    await until('the book is whole', async () => {
+      book = (await client.get('/books', { ...local, connector: 'perp', ...query })).body
+      return book.complete
+    })
+    return book.perpetuals.find((each: { market: string }) => each.market === 'ETH-USD')
+  }
+
+  it('have in the book what the exchange liquidated, and what that took from the account', async () => {
+    const provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true })
+    try {
+      const operator = await devnetPerpOperator(devnetFile, provider)
+      const { txHash } = await made('open', { side: 'LONG', amount: '0.05' })
+      await until('it is final', async () => (await client.get('/transactions', { txHash })).body.transactions[0].final)
+      const before = await ethBook()
+      // Deposits and realized profit.
+      const collateral = async () => (await ask('margin')).body.margin.collateral
+      const held = await collateral()
+      for (let tries = 0; tries < 10 && (await ask('position')).body.position.positionAmt !== '0'; tries += 1)
+        await operator?.liquidate(traders, 'ETHUSD')
+      const left = await collateral()
+      const after = await ethBook()
+      expect(after.liquidations).to.be.at.least(1)
+      expect(after.fills - before.fills).to.equal(after.liquidations - (before.liquidations ?? 0))
+      expect(after).to.not.have.property('lacksFills')
+      expect(Number(subtract(after.realizedProfit, before.realizedProfit))).to.be.closeTo(Number(subtract(left, held)), 1e-6)
+      expect(Number(subtract(after.fee, before.fee))).to.be.above(0)
+      expect(await ethBook({ client: 'client' })).to.not.have.property('liquidations')
+    } finally {
+      provider.destroy()
+    }
   })
 
   it('make one position however often a request with a key is repeated', async () => {

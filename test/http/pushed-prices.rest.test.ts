@@ -20,6 +20,8 @@ const clients = {
 }
 /** Two pools of WETH and USDC have it. By their fees, what moves their prices from 3000 to 2590, and from there to 3390. */
 const marketDepth = 650_000
+/** Ten minutes are less than half of it, also where the server reads by itself meanwhile. */
+const windowSeconds = 24 * 60
 const down = { '0.0005': '2400', '0.003': '1200' }
 const up = { '0.0005': '4020', '0.003': '2010' }
 
@@ -32,7 +34,12 @@ describe('a price that somebody pushes', function () {
   before(async () => {
     server = await startServer(
       {
-        settings: { ...oneChain.settings, 'limits.onLocalNetworks': true, 'limits.marketMinutes': 20, 'limits.marketDepth': marketDepth },
+        settings: {
+          ...oneChain.settings,
+          'limits.onLocalNetworks': true,
+          'limits.marketMinutes': windowSeconds / 60,
+          'limits.marketDepth': marketDepth,
+        },
         conf: { ...oneChain.conf, 'clients.yml': { clients } },
       },
       undefined,
@@ -56,7 +63,7 @@ describe('a price that somebody pushes', function () {
       for (const token of ['WETH', 'USDC'])
         await done(server.client.post('/evm/approve', { ...local, address, spender: 'uniswap/v3', token }))
     await sell('bot')
-    await pass(1500)
+    await pass(windowSeconds)
   })
   after(async () => {
     for (const client of opened.values()) client.close()
@@ -69,10 +76,10 @@ describe('a price that somebody pushes', function () {
     expect(status, text).to.equal(200)
     await mined(server.client, body.txHash)
   }
-  /** The market is read every ten seconds of this time. */
+  /** The market is read three times in a minute of this time. */
   async function pass(seconds: number): Promise<void> {
-    for (let left = seconds; left > 0; left -= 10) {
-      nowMs += 10_000
+    for (let left = seconds; left > 0; left -= 20) {
+      nowMs += Math.min(left, 20) * 1000
       await server.kernel.services.market.read()
     }
   }
@@ -127,14 +134,14 @@ describe('a price that somebody pushes', function () {
       expect(outcome(await sell('bot'))).to.equal('200')
     }
     // A fall that has lasted for more than half of the window is the market.
-    await pass(60)
+    await pass(300)
     const [{ pool }] = await pools()
     expect(outcome(await sell('bot', { pool }))).to.equal('200')
     expect(outcome(await send('valued', '0.1'))).to.equal('200')
   })
 
   it('counts by value at once where it is pushed up', async () => {
-    await pass(1200)
+    await pass(windowSeconds)
     await push('BUY', up, (price) => price > 3_300)
     await pass(10)
     await refused(send('valued', '0.1'), '403 LIMIT_EXCEEDED', 'value.perTransaction')
@@ -144,7 +151,7 @@ describe('a price that somebody pushes', function () {
   })
 
   it('that takes the depth of its pools leaves no market: nothing is given by value, nor traded without thin, until it is back', async () => {
-    await pass(1200)
+    await pass(windowSeconds)
     await push('SELL', { '0.003': '2700' }, (price) => price < 2_500)
     await pass(10)
     await refused(send('valued', '0.01'), '403 LIMIT_EXCEEDED', 'value')

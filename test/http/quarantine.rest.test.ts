@@ -11,6 +11,7 @@ import { startKernel, type Kernel } from '../../core/kernel.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { newClient } from '../../core/tls/certificates.ts'
+import { startReceiver, type Receiver } from '../alerts/receiver.ts'
 import { follow } from '../events/client.ts'
 import { eventually, sluiceWith, twoPlugins } from '../start/command.ts'
 import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts'
@@ -76,6 +77,8 @@ describe('a contained plugin whose trade brings less when it is mined than in it
   let home: string
   let server: TestServer
   let postgres: TestPostgres | undefined
+  /** Of alerts. */
+  let receiver: Receiver
   /** Another server on the same PostgreSQL and chain. */
   let other: Kernel | undefined
   let otherClient: Client | undefined
@@ -107,6 +110,7 @@ describe('a contained plugin whose trade brings less when it is mined than in it
         conf: {
           'chains/ethereum.yml': { mainnet: { enabled: false }, sepolia: { enabled: false } },
           'clients.yml': { clients },
+          'alerts.yml': { channels: { ops: { kind: 'webhook', url: receiver.url, allowPrivate: true } } },
           '../sluice.lock': stringify(lock),
         },
       },
@@ -164,11 +168,13 @@ describe('a contained plugin whose trade brings less when it is mined than in it
   before(async () => {
     home = await mkdtemp(path.join(tmpdir(), 'sluice-quarantine-'))
     if (isPostgresInstalled) postgres = await startPostgres()
+    receiver = await startReceiver()
     await start()
   })
   after(async () => {
     await stopOther()
     await server?.stop()
+    await receiver?.close()
     await postgres?.stop()
     await rm(home, { recursive: true, force: true })
   })
@@ -187,7 +193,7 @@ describe('a contained plugin whose trade brings less when it is mined than in it
     expect(await samples('sluice_plugin_breaches_total')).to.deep.equal([])
   })
 
-  it('goes into quarantine at once; log, /plugins, event and metric say what was lost', async () => {
+  it('goes into quarantine at once; log, /plugins, event, metric and alert say what was lost', async () => {
     const lines: { fields: object; message: string }[] = []
     const { log } = server.kernel
     log.error = (fields: object, message?: string) => void lines.push({ fields, message: message ?? '' })
@@ -216,6 +222,9 @@ describe('a contained plugin whose trade brings less when it is mined than in it
     expect(JSON.stringify(told)).to.contain(`"amount":"${lost[0].amount}"`).and.not.contain(txHash)
     expect(await samples('sluice_plugin_quarantined')).to.deep.equal(['sluice_plugin_quarantined{plugin="trap"} 1'])
     expect(await samples('sluice_plugin_breaches_total')).to.deep.equal(['sluice_plugin_breaches_total{plugin="trap"} 1'])
+    const alert = await receiver.message(({ rule }) => rule === 'pluginQuarantined')
+    expect(alert).to.include({ status: 'raised', severity: 'critical', count: 1 })
+    expect(JSON.stringify(alert['items'])).to.contain(`trap: transaction ${txHash} on ethereum/local`)
   })
 
   const refuses = async () => {

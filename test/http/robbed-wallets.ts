@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Contract, ContractFactory, JsonRpcProvider, MaxUint256, NonceManager, parseUnits, toQuantity, Wallet } from 'ethers'
+import { Contract, ContractFactory, Interface, JsonRpcProvider, MaxUint256, NonceManager, parseUnits, toQuantity, Wallet } from 'ethers'
 import { readArtifact } from '../../core/devnet/build-state.ts'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { startKernel, type Kernel } from '../../core/kernel.ts'
@@ -21,7 +21,17 @@ const prices = { ETH: 3000, WETH: 3000, USDC: 1, DAI: 1, USDT: 1, WBTC: 60_000 }
 type Symbol = keyof typeof prices
 /** What each wallet is given. */
 const funds = { WETH: '300', USDC: '300000', DAI: '100000', WBTC: '5' } as const
+/** Of transfers and approvals that are made at the node, and how many of them a block has room for. */
+const [unsignedGas, unsignedTogether] = [100_000, 200] as const
+const transfers = new Interface(['function transfer(address,uint256)'])
+interface UnsignedCall {
+  readonly from: string
+  readonly to: string
+  readonly data: string
+}
 const etherRaw = parseUnits('300', 18)
+/** The longest time between two readings of the market that counts as a whole. */
+const readingSeconds = 60
 const decimalsOf = (symbol: Symbol): number => (symbol === 'ETH' ? 18 : addresses.tokens[symbol].decimals)
 
 export const pools = { v2Router: addresses.exchanges.uniswap.router, ...addresses.rangeExchanges.uniswap }
@@ -59,10 +69,14 @@ export interface RobbedWallets {
   send(to: string, signature: string, args: readonly unknown[], value?: bigint): Promise<void>
   /** A new token of the thief's, which has all of it. */
   newToken(symbol: string): Promise<string>
-  /** What the wallet has in all, in dollars at the prices of the start, once its positions are closed and its orders are cancelled. */
+  /** What the wallet itself has, in dollars at the prices of the start. */
+  held(address: string): Promise<number>
+  /** The same with what it has elsewhere, once its positions are closed and its orders are cancelled. */
   worth(address: string): Promise<number>
   /** Seconds of the market's time. */
   pass(seconds: number): Promise<void>
+  /** Hours of the store's time, in which nothing happens. */
+  age(hours: number): Promise<void>
   stop(): Promise<void>
 }
 
@@ -95,7 +109,16 @@ export async function startRobbedWallets(
     ...Object.fromEntries(named.map(([name, address]) => [name, { permissions: ['read', 'trade'], wallets: [address], limits }])),
   }
   let nowMs = 0
-  const parts: KernelParts = { market: { open: (open) => openMarket(open, () => nowMs), stop: (market) => market.stop() } }
+  let store: Parameters<typeof openMarket>[0]['store'] | undefined
+  const parts: KernelParts = {
+    market: {
+      open(open) {
+        store = open.store
+        return openMarket(open, () => nowMs)
+      },
+      stop: (market) => market.stop(),
+    },
+  }
   const thiefsKey = Wallet.createRandom()
   const server = await startServer(
     {
@@ -126,6 +149,22 @@ export async function startRobbedWallets(
     const contract = new Contract(to, [`function ${signature} payable`], thief)
     await (await contract.getFunction(signature)(...args, { value, gasLimit: 8_000_000n })).wait()
   }
+  /** Calls of accounts whose keys the node does not ask for, in few blocks. */
+  async function mineUnsigned(calls: readonly UnsignedCall[]): Promise<void> {
+    const before = await provider.getBlockNumber()
+    await rpc('evm_setAutomine', false)
+    await rpc('anvil_autoImpersonateAccount', true)
+    for (const [index, call] of calls.entries()) {
+      await rpc('eth_sendTransaction', { ...call, gas: toQuantity(unsignedGas) })
+      if ((index + 1) % unsignedTogether === 0 || index === calls.length - 1) await rpc('evm_mine')
+    }
+    await rpc('anvil_autoImpersonateAccount', false)
+    await rpc('evm_setAutomine', true)
+    const statuses: string[] = []
+    for (let block = before + 1; block <= (await provider.getBlockNumber()); block++)
+      for (const { status } of await provider.send('eth_getBlockReceipts', [toQuantity(block)])) statuses.push(status)
+    if (statuses.filter((status) => status === '0x1').length !== calls.length) throw new Error(`Of ${calls.length}: ${statuses.join(' ')}`)
+  }
   const { WETH, ...others } = addresses.tokens
   await send(WETH.address, 'deposit()', [], parseUnits('200000', 18))
   const own = await thief.getAddress()
@@ -134,11 +173,17 @@ export async function startRobbedWallets(
   for (const { address } of Object.values(addresses.tokens))
     for (const spender of [pools.v2Router, pools.router, pools.positionManager])
       await send(address, 'approve(address,uint256)', [spender, MaxUint256])
-  for (const { address } of [...keys, friend]) {
-    await rpc('anvil_setBalance', address, toQuantity(etherRaw))
-    for (const [symbol, amount] of Object.entries(funds) as [keyof typeof funds, string][])
-      await send(addresses.tokens[symbol].address, 'transfer(address,uint256)', [address, parseUnits(amount, decimalsOf(symbol))])
-  }
+  for (const { address } of [...keys, friend]) await rpc('anvil_setBalance', address, toQuantity(etherRaw))
+  await mineUnsigned(
+    [...keys, friend].flatMap(({ address }) =>
+      (Object.entries(funds) as [keyof typeof funds, string][]).map(([symbol, amount]) => ({
+        from: own,
+        to: addresses.tokens[symbol].address,
+        data: transfers.encodeFunctionData('transfer', [address, parseUnits(amount, decimalsOf(symbol))]),
+      })),
+    ),
+  )
+  thief.reset()
 
   const stolen: Stolen[] = []
   for (const [name, address] of named) {
@@ -146,24 +191,25 @@ export async function startRobbedWallets(
     const elsewhere = other && createClient(other.url, server.certsDir, name)
     stolen.push({ client: createClient(server.url, server.certsDir, name), address, ...(elsewhere && { elsewhere }) })
   }
-  await Promise.all(
-    stolen.map(async ({ address }) => {
-      let last = ''
-      for (const spender of ['uniswap', 'uniswap/v2', 'uniswap/v3', 'uniswap/positions', 'oasis', 'perp', 'balancer'])
-        for (const token of ['WETH', 'USDC', 'WBTC', 'DAI']) {
-          if ((spender === 'perp' && token !== 'USDC') || (spender === 'balancer' && token !== 'WETH')) continue
-          const approved = await server.client.post('/evm/approve', { ...local, address, spender, token })
-          if (approved.status !== 200) throw new Error(`${spender} ${token}: ${approved.text}`)
-          last = approved.body.txHash
-        }
-      // All before it are mined by then.
-      await mined(server.client, last)
-    }),
-  )
-
-  const approved = await server.client.post('/evm/approve', { ...local, address: friend.address, spender: 'perp', token: 'USDC' })
-  if (approved.status !== 200) throw new Error(approved.text)
-  await mined(server.client, approved.body.txHash)
+  // Sluice approves for the friend. The others make the same calls: approvals of the owner's are not what is tried.
+  const approvals: string[] = []
+  for (const spender of ['uniswap', 'uniswap/v2', 'uniswap/v3', 'uniswap/positions', 'oasis', 'perp', 'balancer'])
+    for (const token of ['WETH', 'USDC', 'WBTC', 'DAI']) {
+      if ((spender === 'perp' && token !== 'USDC') || (spender === 'balancer' && token !== 'WETH')) continue
+      const approved = await server.client.post('/evm/approve', { ...local, address: friend.address, spender, token })
+      if (approved.status !== 200) throw new Error(`${spender} ${token}: ${approved.text}`)
+      // By some names several spenders are approved: by `uniswap` Permit2 for the token, and its router for Permit2.
+      for (const { txHash } of approved.body.transactions ?? [approved.body]) approvals.push(txHash)
+    }
+  // All before it are mined by then.
+  await mined(server.client, approvals.at(-1) ?? '')
+  const calls: UnsignedCall[] = []
+  for (const txHash of approvals) {
+    const sent = await provider.getTransaction(txHash)
+    for (const { address } of keys) calls.push({ from: address, to: sent?.to ?? '', data: sent?.data ?? '' })
+  }
+  await mineUnsigned(calls)
+  for (const { address } of [...keys, friend]) await rpc('anvil_setBalance', address, toQuantity(etherRaw))
 
   /** Ends all that holds something of the wallet. The owner may do what the thief may not. */
   async function close(address: string): Promise<void> {
@@ -183,14 +229,18 @@ export async function startRobbedWallets(
     }
   }
 
+  async function held(address: string): Promise<number> {
+    const dollars = Object.entries(addresses.tokens).map(async ([symbol, { address: token, decimals }]) => {
+      const contract = new Contract(token, ['function balanceOf(address) view returns (uint256)'], provider)
+      return (Number(await contract.getFunction('balanceOf')(address)) / 10 ** decimals) * prices[symbol as Symbol]
+    })
+    const ether = Number(await provider.getBalance(address)) / 1e18
+    return (await Promise.all(dollars)).reduce((sum, each) => sum + each, ether * prices.ETH)
+  }
+
   async function worth(address: string): Promise<number> {
     await close(address)
-    const ether = Number(await provider.getBalance(address)) / 1e18
-    let sum = ether * prices.ETH
-    for (const [symbol, { address: token, decimals }] of Object.entries(addresses.tokens)) {
-      const contract = new Contract(token, ['function balanceOf(address) view returns (uint256)'], provider)
-      sum += (Number(await contract.getFunction('balanceOf')(address)) / 10 ** decimals) * prices[symbol as Symbol]
-    }
+    let sum = await held(address)
     for (const token of ['USDC', 'WBTC', 'DAI'] as const) {
       const { body } = await server.client.get('/amm/shares/position', { ...uniswap, address, tokens: ['WETH', token] })
       const [ethers = '0', others = '0'] = body.amounts ?? []
@@ -219,12 +269,21 @@ export async function startRobbedWallets(
         await send(address, 'approve(address,uint256)', [spender, MaxUint256])
       return address
     },
+    held,
     worth,
     async pass(seconds) {
-      for (let left = seconds; left > 0; left -= 10) {
-        nowMs += 10_000
+      for (let left = seconds; left > 0; left -= readingSeconds) {
+        nowMs += Math.min(left, readingSeconds) * 1000
         for (const each of [server.kernel, other]) await each?.services.market.read()
       }
+    },
+    async age(hours) {
+      await store?.write((tx) =>
+        tx
+          .updateTable('store_time')
+          .set((eb) => ({ elapsed: eb('elapsed', '+', hours * 3_600_000) }))
+          .execute(),
+      )
     },
     async stop() {
       for (const { client, elsewhere } of stolen) for (const each of [client, elsewhere]) each?.close()

@@ -48,6 +48,11 @@ describe('the service', function () {
     expect((await as.trader.get('/caller')).body)
       .to.include({ client: 'trader' })
       .and.to.deep.include({ clients: ['trader'] })
+    const names = async (who: typeof client) => (await who.get('/caller')).body.certificates.map(({ name }: { name: string }) => name)
+    expect(await names(client)).to.include.members(['server', 'ca', 'client', 'trader', 'reader'])
+    // Those of others are not its business.
+    expect(await names(as.trader)).to.have.members(['server', 'ca', 'trader'])
+    for (const { expiresAt } of body.certificates) expect(expiresAt).to.be.above(Date.now())
     expect((await as.visitor.get('/caller')).body).to.deep.include({ client: 'visitor', unlisted: true, permissions: ['read'] })
     expect(outcome(await as.idle.get('/caller'))).to.equal('403 FORBIDDEN')
   })

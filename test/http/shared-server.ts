@@ -1,9 +1,11 @@
 import { Wallet } from 'ethers'
-import { existsSync, readdirSync } from 'node:fs'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { newClient } from '../../core/tls/certificates.ts'
+import { nobody, oneChain } from './one-chain.ts'
+
+export { nobody, oneChain }
 
 /** The devnet's trading wallets. */
 export const [admins, traders, others] = [
@@ -38,34 +40,18 @@ export interface SharedServer extends TestServer {
   rpc: Rpc
 }
 
-let started: Promise<SharedServer> | undefined
+let started: SharedServer | undefined
 
-/** One server for all tests of this folder; it ends after the last test. */
-export const sharedServer = (): Promise<SharedServer> => (started ??= start())
+/** One server for all tests of this folder; it ends after the last test. Where it does not start, the next file tries again. */
+export const sharedServer = async (): Promise<SharedServer> => (started ??= await start())
 
 after(async () => {
-  const server = await started
-  if (!server) return
-  for (const client of Object.values(server.as)) client.close()
-  await server.stop()
+  for (const client of Object.values(started?.as ?? {})) client.close()
+  await started?.stop()
 })
 
 /** A spender that no connector has, and the settings do. */
 export const listedSpender = '0x00000000000000000000000000000000000000A7'
-
-/** One chain is enough here, and quick. */
-const plugins = new URL('../../plugins/', import.meta.url)
-const otherChains = readdirSync(plugins).filter((name) => name !== 'ethereum' && existsSync(new URL(`${name}/tokens.json`, plugins)))
-/** Connectors that serve no other network than that of such a chain would be refused. */
-const ofOtherChains = ['hyperliquid', 'meteora', 'raydium']
-export const nobody = { rpcUrls: ['http://127.0.0.1:1'] }
-
-/** A server of the one chain. */
-export const oneChain = {
-  settings: { 'plugins.disabled': [...otherChains, ...ofOtherChains] },
-  // The outside networks are away, whether this machine has an Internet or not.
-  conf: { 'chains/ethereum.yml': { mainnet: nobody, sepolia: nobody, local: { required: true, feeCap: 300 } } },
-}
 
 async function start(): Promise<SharedServer> {
   const server = await startServer({

@@ -3,7 +3,18 @@ import { Contract, JsonRpcProvider, Wallet } from 'ethers'
 import { deployer } from '../../core/devnet/build-state.ts'
 import { devnetFeeToken } from '../../testkit/cards/venue.ts'
 import type { Answer, Client } from '../../testkit/client.ts'
-import { admins, freshAddress, local, mined, others, outcome, sharedServer, uniswap, type SharedServer } from './shared-server.ts'
+import {
+  admins,
+  freshAddress,
+  local,
+  mined,
+  others,
+  outcome,
+  sharedServer,
+  type SharedServer,
+  uniswap,
+  withoutBlocks,
+} from './shared-server.ts'
 
 const zero = `0x${'0'.repeat(40)}`
 const raw = (padded: string) => BigInt(padded.replace('.', ''))
@@ -37,19 +48,14 @@ describe('/amm/shares', function () {
   }
   /** Mines all of it in one block, whose time is later than that of the checks. */
   async function inLaterBlock(...sends: readonly (() => Promise<Answer>)[]): Promise<readonly Answer[]> {
-    await server.rpc('evm_setAutomine', false)
-    await server.rpc('evm_setIntervalMining', 0)
-    try {
+    return withoutBlocks(server.rpc, async () => {
       const answers: Answer[] = []
       for (const send of sends) answers.push(await send())
       for (const answer of answers) expect(outcome(answer), answer.text).to.equal('200')
       await server.rpc('evm_increaseTime', 2)
       await server.rpc('evm_mine')
       return answers
-    } finally {
-      await server.rpc('evm_setIntervalMining', 1)
-      await server.rpc('evm_setAutomine', true)
-    }
+    })
   }
   const trade = async (address: string, connector: string) => {
     const swap = { ...local, connector, address, base: 'WETH', quote: 'USDC', amount: '5', side: 'SELL' }

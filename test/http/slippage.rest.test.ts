@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Answer } from '../../testkit/client.ts'
-import { admins, local, mined, noted, outcome, sharedServer, traders, type SharedServer } from './shared-server.ts'
+import { admins, local, mined, noted, outcome, sharedServer, type SharedServer, traders, withoutBlocks } from './shared-server.ts'
 
 const coinFor = {
   SELL: { base: 'ETH', quote: 'USDC', amount: '0.5', most: '25' },
@@ -27,9 +27,7 @@ describe('a trade past its bound', () => {
 
   /** A larger trade of the same kind is before it in the block, and moves the price. */
   async function overtaken({ most, ...trade }: { most: string } & Record<string, string>): Promise<Answer> {
-    await server.rpc('evm_setAutomine', false)
-    await server.rpc('evm_setIntervalMining', 0)
-    try {
+    return withoutBlocks(server.rpc, async () => {
       const own = await server.client.post('/amm/trade', { ...local, ...trade, address: traders, allowedSlippage: '1/10000' })
       expect(outcome(own), own.text).to.equal('200')
       const fees = { maxPriorityFeePerGas: '20', maxFeePerGas: '60' }
@@ -39,10 +37,7 @@ describe('a trade past its bound', () => {
       await server.rpc('evm_mine')
       await noted(server.client, own.body.txHash)
       return await server.client.get('/network/poll', { ...local, txHash: own.body.txHash })
-    } finally {
-      await server.rpc('evm_setIntervalMining', 1)
-      await server.rpc('evm_setAutomine', true)
-    }
+    })
   }
 
   const exchanges: readonly (readonly [string, string | undefined, typeof coinFor | typeof dollarFor])[] = [

@@ -53,7 +53,7 @@ describe('/transactions', () => {
     })
     expect(shown.txState).to.be.oneOf(['MINED', 'CONFIRMED'])
     expect(shown.attempts).to.have.length(1)
-    expect(shown.attempts[0]).to.have.all.keys('txHash', 'signedAt', 'sends', 'sentAt')
+    expect(shown.attempts[0]).to.have.all.keys('txHash', 'signedAt', 'sends', 'sentAt', 'node', 'maxFee', 'feeToken')
     expect(shown.attempts[0].sentAt).to.be.at.least(shown.attempts[0].signedAt)
     expect(shown.attempts[0].txHash).to.equal(txHash)
     expect([shown.nonce, shown.createdAt, shown.updatedAt, shown.deadline].every(Number.isSafeInteger)).to.equal(true)
@@ -83,6 +83,9 @@ describe('/transactions', () => {
     expect(await hashes({ requestId: `${run}-id-0` })).to.deep.equal([first])
     expect(await hashes({ address: traders.toLowerCase(), limit: '2' })).to.deep.equal([made[3], made[1]])
     expect(await hashes({ ...local, idempotencyKey: `${run}-1` })).to.deep.equal([second])
+    const nonce = String((await page({ txHash: second })).body.transactions[0].nonce)
+    expect(await hashes({ ...local, address: traders, nonce })).to.deep.equal([second])
+    expect(await hashes({ ...local, address: traders, nonce, archived: 'true' })).to.deep.equal([second])
     const others: Record<string, string>[] = [
       { chain: 'polygon' },
       { network: 'mainnet' },

@@ -20,7 +20,8 @@ export type Fault = (exchange: {
   calls: readonly Call[]
   request: IncomingMessage
   response: ServerResponse
-  answer(): Promise<string>
+  /** @param instead what the node is asked in place of the calls, one for each */
+  answer(instead?: readonly Call[]): Promise<string>
 }) => unknown
 
 interface Call {
@@ -98,6 +99,26 @@ export const telling =
     response.writeHead(200, json).end(JSON.stringify(Array.isArray(answers) ? told : told[0]))
   }
 
+/** It takes what is sent, and loses it: the hash of the bytes is all that comes of it. */
+export const losingSends: Fault = async ({ calls, response, answer }) => {
+  const asked = calls.map((call) => (call.method === 'eth_sendRawTransaction' ? { ...call, method: 'web3_sha3' } : call))
+  response.writeHead(200, json).end(await answer(asked))
+}
+
+/** In its newest block a contract refuses whatever it is asked, with words. In all others it is as it is. */
+export const lyingAtNewest =
+  (contract: string, { target }: Pick<FaultyProxy, 'target'>): Fault =>
+  async ({ calls, response, answer }) => {
+    // Reverts with 32 bytes.
+    const code = '0x600160005260206000fd'
+    const isOfNewest = ({ method, params }: Call) => method === 'eth_call' && params[1] === 'latest'
+    const asked = calls.map((call) => (isOfNewest(call) ? { ...call, params: [...call.params, { [contract]: { code } }] } : call))
+    const text = await answer()
+    if (!calls.some(isOfNewest)) return response.writeHead(200, json).end(text)
+    const found = await fetch(target, { method: 'POST', headers: json, body: JSON.stringify(text.startsWith('[') ? asked : asked[0]) })
+    return response.writeHead(200, json).end(await found.text())
+  }
+
 /** Some calls are answered by a row of the table, alone with its status, the others by the node. */
 export const saying =
   (rowFor: (method: string) => NodeErrorRow | undefined): Fault =>
@@ -146,7 +167,10 @@ export async function startFaultyProxy(): Promise<FaultyProxy> {
       calls,
       request,
       response,
-      answer: async () => (await fetch(proxy.target, { method: 'POST', headers: json, body })).text(),
+      async answer(instead) {
+        const asked = instead && JSON.stringify(Array.isArray(parsed) ? instead : instead[0])
+        return (await fetch(proxy.target, { method: 'POST', headers: json, body: asked ?? body })).text()
+      },
     })
   }
 
