@@ -169,9 +169,9 @@ export const errorTable = {
   OVERLOADED: {
     code: 1027,
     http: 503,
-    when: 'The server is overloaded or stopping, or its store or its signer cannot be used: nothing was done.',
+    when: 'The server is overloaded or stopping, its store or its signer cannot be used, or an approval of the wallet has to be mined first: nothing was done.',
     remedy:
-      'Wait for `Retry-After` and try again. The message has the cause. Load: send fewer requests at once; the limits are `limits.inFlight`, `limits.allBodyBytes` and `limits.walletQueue`, and for `/events` the number of streams. Store: an operator has to repair its disk or database; the server then continues by itself. Signer: it is being started again, within seconds; or the disk of its count is full.',
+      'Wait for `Retry-After` and try again. The message has the cause. Load: send fewer requests at once; the limits are `limits.inFlight`, `limits.allBodyBytes` and `limits.walletQueue`, and for `/events` the number of streams. Store: an operator has to repair its disk or database; the server then continues by itself. Signer: it is being started again, within seconds; or the disk of its count is full. Approval: `details.reason` is `an approval under way`, `details.txHash` its transaction.',
   },
   IN_FLIGHT: {
     code: 1028,
@@ -288,6 +288,9 @@ const troubles: ReadonlySet<ErrorName> = new Set(['NETWORK', 'RATE_LIMIT', 'TIME
 
 /** Whether a node or an exchange could not tell: it says nothing of what was asked. */
 export const isTrouble = (error: unknown): error is SluiceError => error instanceof SluiceError && troubles.has(error.name)
+
+/** What an error says. Of anything else that was thrown nothing is asked but a text: it may be a plugin's. */
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : typeof error === 'string' ? error : 'unknown')
 
 /** An error as a part of an answer. */
 export const errorFields = ({ code, name, message, http, details }: SluiceError) => ({

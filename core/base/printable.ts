@@ -66,3 +66,9 @@ export function printableTexts(value: unknown, depth = 0): unknown {
     Object.entries(value).map(([key, each]: [string, unknown]) => [printable(key), printableTexts(each, depth + 1)]),
   )
 }
+
+/** As one word of a POSIX shell, whatever it has. */
+export const shellWord = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/** For `JSON.stringify`, which takes no bigint. */
+export const bigintAsText = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)

@@ -8,10 +8,11 @@ import { pause } from '../base/async.ts'
 import { add, normalize, parseDecimal } from '../base/decimal.ts'
 import { command } from '../base/layout.ts'
 import type { Settings } from '../config/settings.ts'
-import { ask, hasTerminal } from '../wallet/prompt.ts'
+import { ask, hasTerminal } from '../base/terminal.ts'
 import { complain, examples, isYes, printResult, say, shortAddress, table } from './output.ts'
 import { journalClient, readResponse, type JournalClient, type ServerClient } from './server-client.ts'
 import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
+import { reasonOf } from '../base/errors.ts'
 
 interface Access extends ServerOptions {
   readonly chain?: string
@@ -284,5 +285,3 @@ async function settled(outcome: Outcome & { readonly txHash: string }, journal: 
     return { ...waits, reason: `${waits.reason} ${reasonOf(error)}` }
   }
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

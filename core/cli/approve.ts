@@ -10,7 +10,7 @@ import {
 } from '../api/approvals.ts'
 import { command } from '../base/layout.ts'
 import type { Settings } from '../config/settings.ts'
-import { ask, hasTerminal } from '../wallet/prompt.ts'
+import { ask, hasTerminal } from '../base/terminal.ts'
 import { examples, isYes, printResult, say, table } from './output.ts'
 import { readResponse, type ServerClient } from './server-client.ts'
 import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'

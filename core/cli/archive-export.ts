@@ -13,6 +13,7 @@ import { archiveFilesIn, readArchiveFile } from '../transactions/archive-files.t
 import { showProgress, type Progress } from './progress.ts'
 import { readFormat } from './tx-export.ts'
 import { countOf } from './tx-archive.ts'
+import { reasonOf } from '../base/errors.ts'
 
 export interface ArchiveExportOptions {
   folder: string
@@ -31,7 +32,7 @@ export async function exportArchive(options: ArchiveExportOptions): Promise<{ co
   if (month !== undefined && !/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
     throw new Error(`--month is "${month}", but must be a month such as 2026-08.`)
   const files = await archiveFilesIn(folder, month).catch((cause: unknown) => {
-    throw new Error(`The archive in ${folder} cannot be read: ${messageOf(cause)}. Name its folder with --folder.`, { cause })
+    throw new Error(`The archive in ${folder} cannot be read: ${reasonOf(cause)}. Name its folder with --folder.`, { cause })
   })
   if (files.length === 0) throw new Error(`There is nothing in ${folder}${month === undefined ? '' : ` of ${month}`}.`)
   const progress = showProgress('Reading the archive')
@@ -82,7 +83,7 @@ async function* pagesOf(
       if (code === undefined) throw error
       isBroken = code !== killedWriter
       const how = isBroken ? 'is damaged' : 'ends in the middle'
-      progress.say(`warning: ${file} ${how} (${messageOf(error)}): what was before that is there.`)
+      progress.say(`warning: ${file} ${how} (${reasonOf(error)}): what was before that is there.`)
     }
     if (damaged > 0) progress.say(`warning: ${damaged} ${damaged === 1 ? 'line' : 'lines'} of ${file} cannot be read, and are missing.`)
     if (isBroken || damaged > 0) counted.damaged += 1
@@ -98,8 +99,6 @@ function codeOfZlib(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return code.startsWith('Z_') ? code : undefined
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 async function toFile(text: AsyncIterable<string>, file: string): Promise<void> {
   const unfinished = `${file}.${process.pid}.tmp`

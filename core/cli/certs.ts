@@ -6,10 +6,10 @@ import { command } from '../base/layout.ts'
 import { caKeyIsEncrypted } from '../tls/authority.ts'
 import { CertificateError, certificateFiles, pairFiles, readCertificateFile } from '../tls/certificate-files.ts'
 import { ensureCertificates, serverNames } from '../tls/ensure-certificates.ts'
-import { addServerNames, newClient, renew, type NewCertificate, revoke } from '../tls/certificates.ts'
+import { addServerNames, NameTakenError, newClient, renew, type NewCertificate, revoke } from '../tls/certificates.ts'
 import { openClientFolder } from '../tls/client-folder.ts'
 import { listClients, type ClientCertificate } from '../tls/issued-certificates.ts'
-import { askHidden, hasTerminal } from '../wallet/prompt.ts'
+import { askHidden, hasTerminal } from '../base/terminal.ts'
 import { printResult } from './output.ts'
 
 interface CaOptions {
@@ -150,7 +150,7 @@ async function makeNew(certsDir: string, client: string, options: NewOptions): P
     made = await newClient(certsDir, client, access)
   } catch (error) {
     await folder?.discard()
-    throw error
+    throw hummingbot !== undefined && error instanceof NameTakenError ? takenFor(hummingbot, certsDir, error.taken) : error
   }
   await folder?.fill(certsDir, made, keyPassphrase)
   if (browser && keyPassphrase !== undefined) await writeBrowserFile(certsDir, made, keyPassphrase)
@@ -165,6 +165,15 @@ async function makeNew(certsDir: string, client: string, options: NewOptions): P
     ...(added ? ["Renewed the server's certificate, which lacked some of the names. A running server uses it at once."] : []),
     'conf/clients.yml says what it may do, by this name or by the fingerprint. Where it does not, it may read market data only.',
   ]
+}
+
+/** A bot whose client has a certificate takes that one. */
+function takenFor(folder: string, certsDir: string, taken: string): CertificateError {
+  const { certFile, keyFile } = pairFiles(certsDir, taken)
+  const own = certificateFiles(folder)
+  return new CertificateError(
+    `There is already a client "${taken}", and nothing was made: choose another name, or copy its files, ${certFile} to ${own.clientCert}, ${keyFile} to ${own.clientKey}, and ${certificateFiles(certsDir).caCert} to ${own.caCert}. "${command} certs renew ${taken}" makes them anew.`,
+  )
 }
 
 function whatIsThere(folder: string, made: NewCertificate, keyPassphrase: string | undefined): string[] {
@@ -202,10 +211,14 @@ function whatToImport(certsDir: string, made: NewCertificate): string[] {
     'Import these two, and remove the first one afterwards:',
     `  ${file}  (secret; with the password)`,
     `  ${authority}  (as an authority that identifies websites)`,
-    'Chrome on Linux, Firefox: settings, certificates: "Your certificates", import the first; "Authorities", import the second.',
-    'Windows: open the first, for the current user; open the second, install it under "Trusted Root Certification Authorities".',
-    'macOS, iOS: open both; then trust the second, in Keychain Access, or in Settings, General, About, Certificate Trust Settings.',
+    'Firefox: Settings, Privacy & Security, View Certificates: "Your Certificates", import the first; "Authorities", import the second.',
+    'Chrome on Linux: chrome://certificate-manager, "Your certificates", import the first. The second:',
+    '  certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n "Sluice CA" -i <file>  (package libnss3-tools)',
+    'Windows: open the first, for the current user. The second: certutil -user -addstore Root <file>',
+    'macOS: open both, keychain "login"; then the second: Trust, Always Trust.',
+    'iOS: open both (the second named .crt), install the profiles; then Settings, General, About, Certificate Trust Settings.',
     'Android: Settings, Security, Encryption & credentials, install a certificate: "VPN & app user certificate" and "CA certificate".',
+    'docs/operators/security.md has each step. Close the browser and open it again after that.',
     `Every list shows it as "Sluice (${made.name})".`,
     `The same certificate and key, not encrypted, stay in ${made.certFile} and ${path.basename(made.keyFile)} beside it.`,
     `Fingerprint: ${made.fingerprint256}`,

@@ -8,6 +8,7 @@ import { complain, examples, printError, say } from './output.ts'
 import { addUser, portOf, stopSignal, tellsOwners } from './proxy.ts'
 import { addServerOptions, usualClients, type ServerOptions } from './server-options.ts'
 import { baseOf, certificateOf, ownName } from './server-client.ts'
+import { reasonOf } from '../base/errors.ts'
 
 interface Options extends ServerOptions {
   readonly port: number
@@ -36,7 +37,7 @@ export function dashboardCommand(settingsOf: () => Settings): Command {
       try {
         await run(options, settingsOf())
       } catch (error) {
-        printError(error instanceof Error ? error.message : String(error))
+        printError(reasonOf(error))
       }
     })
 }

@@ -5,28 +5,25 @@ import { ConfigError, describeProblem } from '../config/problems.ts'
 import { devnetNetwork, type Settings } from '../config/settings.ts'
 import { tradingWallets } from '../devnet/anvil.ts'
 import { listWallets } from '../keys/keystore.ts'
-import { hasCount, withoutCount } from '../wallet/limits/count-file.ts'
-import { unboundWallets } from '../wallet/signing.ts'
-import { doubtfulByServer, readSigningLimits } from '../wallet/signing-networks.ts'
+import { servedLimits } from '../wallet/signing-networks.ts'
 import type { Finding } from './output.ts'
 
 /** Whether the limits of wallets are right, read and counted, and against whom they hold. */
 export function examineLimits(settings: Settings, networks: readonly KnownNetwork[]): Finding[] {
-  const { confDir, data } = settings
+  const { confDir } = settings
   const part = 'limits'
   try {
-    const { limits } = readSigningLimits(confDir)
-    const wallets = Object.entries(limits)
-    if (wallets.length === 0) return []
-    const unheld = opensKeystoreAlone(settings) ? unboundWallets(limits, { wallets: () => heldWallets(settings), locked: () => [] }) : []
-    const doubtful = [...unheld, ...doubtfulByServer(confDir, networks)].map((what): Finding => ({
+    const keys = opensKeystoreAlone(settings) ? { wallets: () => heldWallets(settings), locked: () => [] } : undefined
+    const served = servedLimits(settings, networks, keys)
+    if (!served) return []
+    const doubtful = served.doubtful.map((what): Finding => ({
       part,
       state: 'warn',
       what,
       remedy: `Correct it in ${shownLimitsFile(confDir)}, and restart the server.`,
     }))
-    if (!hasCount(data.dir)) return [{ part, state: 'bad', what: withoutCount(wallets.length) }, ...doubtful]
-    const bounded = wallets.map(([wallet, networks]) => `${wallet} on ${Object.keys(networks).join(', ')}`)
+    if (served.withoutCount !== undefined) return [{ part, state: 'bad', what: served.withoutCount }, ...doubtful]
+    const bounded = Object.entries(served.limits).map(([wallet, on]) => `${wallet} on ${Object.keys(on).join(', ')}`)
     return [
       { part, state: 'good', what: `The signer bounds by ${shownLimitsFile(confDir)}: ${bounded.join('; ')}.` },
       ...doubtful,

@@ -6,6 +6,7 @@ import { boundProblem } from '../wallet/service/bound.ts'
 import { askSigner } from '../wallet/service/client.ts'
 import type { Welcome } from '../wallet/service/protocol.ts'
 import type { Finding } from './output.ts'
+import { reasonOf } from '../base/errors.ts'
 
 /** Whether the signer service answers, what it has, and whether its bounds hold against this server. */
 export async function examineSigner(
@@ -55,7 +56,7 @@ export async function examineSigner(
     ]
     return { findings: [...findings, ...left], wallets }
   } catch (error) {
-    const what = `The signer service is not there: ${error instanceof Error ? error.message : String(error)}.`
+    const what = `The signer service is not there: ${reasonOf(error)}.`
     return { findings: [{ part, state: 'bad', what, remedy: `Start it: ${command} signer --socket ${socket}.` }, ...left], wallets: [] }
   }
 }

@@ -10,6 +10,7 @@ import { postgresFaults } from '../store/postgres/faults.ts'
 import { postgresPool } from '../store/postgres/connection.ts'
 import { StoreError } from '../store/store.ts'
 import type { Finding } from './output.ts'
+import { reasonOf } from '../base/errors.ts'
 
 const enoughBytes = 500_000_000
 
@@ -38,7 +39,7 @@ export async function examineDisk({ data: { dir } }: Settings): Promise<Finding[
       {
         part: 'disk',
         state: 'bad',
-        what: `${dir} cannot be written: ${error instanceof Error ? error.message : String(error)}.`,
+        what: `${dir} cannot be written: ${reasonOf(error)}.`,
         remedy: 'Make it belong to the user that Sluice runs as, or correct data.dir in conf/server.yml.',
       },
     ]

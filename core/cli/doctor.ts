@@ -20,7 +20,7 @@ import {
 import { examineLimits } from './doctor-limits.ts'
 import { examineSigner } from './doctor-signer.ts'
 import { examineRights } from './standing-rights.ts'
-import { closeWrongAddresses } from '../wallet/signing.ts'
+import { closeWrongAddresses } from '../config/wrong-addresses.ts'
 import { CertificateError, certificateFiles } from '../tls/certificate-files.ts'
 import { unknownNames, unknownReferences } from '../limits/unknown-names.ts'
 import { certificateNames, listClients } from '../tls/issued-certificates.ts'
@@ -30,8 +30,9 @@ import { keystoreHasKeys } from '../keys/keystore-files.ts'
 import type { KeySourceSetting } from '../keys/key-source.ts'
 import { describeKeySource, type KeySources } from '../keys/sources.ts'
 import { invalidRecords } from '../wallet/own-policy.ts'
-import { passphraseFromFile, sealPassphrase } from '../wallet/prompt.ts'
+import { passphraseFromFile, sealPassphrase } from '../keys/get-passphrase.ts'
 import { addressKey } from '../base/addresses.ts'
+import { examineConnectors } from './doctor-connectors.ts'
 import { examineNetworks } from './doctor-networks.ts'
 import { examineDisk, examineStore } from './doctor-store.ts'
 import type { Finding } from './output.ts'
@@ -93,6 +94,7 @@ export async function examine(settings: Settings, { all = false }: { all?: boole
       settings,
     )),
     ...(await examineNetworks(chains, isRequired, isChosen, settings)),
+    ...(await examineConnectors(loaded, isChosen)),
   ]
 }
 
@@ -244,7 +246,12 @@ const networksOf = (loaded: readonly LoadedPlugin[]) => loaded.flatMap((plugin) 
 async function examineNames({ clients, limits, ssl: { certsDir } }: Settings, { loaded, refused }: LoadResult): Promise<Finding[]> {
   const known = {
     connectors: [...loaded, ...refused].map(({ name }) => name),
-    networks: networksOf(loaded),
+    networks: networksOf(loaded).map(({ chain, network, tokens, implementation: { nativeCurrency: coin, coinAddresses = [] } }) => ({
+      chain,
+      network,
+      // As the server lists them: the coin of the network first, and once.
+      tokens: [coin, ...tokens.filter(({ address }) => address !== coin.address && !coinAddresses.includes(address))],
+    })),
     certificates: await certificateNames(certsDir),
   }
   const references = unknownReferences(limits.referenceTokens, known.networks)
@@ -267,7 +274,11 @@ function examineClients(settings: Settings, ofService?: readonly { readonly addr
   const { clients, closed, data, devnet } = closeWrongAddresses(settings)
   const held = [...(ofService ?? listWallets(data.dir)).map(({ address }) => address), ...(devnet.enabled ? tradingWallets : [])]
   const known = new Set(held.map((address) => addressKey(address)))
-  const wrong = closed.map((each): Finding => ({ part: 'rights', state: 'bad', what: describeClosed(each), remedy: each.remedy }))
+  const wrong = closed.map((each): Finding => {
+    const is = describeClosed({ ...each, closed: `from the next start on ${each.closed}` })
+    const what = `${is} A server that runs keeps all clients as they were before the file had an error.`
+    return { part: 'rights', state: 'bad', what, remedy: each.remedy }
+  })
   const unheld = clients.flatMap(({ name, wallets }) =>
     (wallets === 'all' ? [] : wallets)
       .filter((address) => !known.has(addressKey(address)))

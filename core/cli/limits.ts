@@ -5,7 +5,7 @@ import { divideRaw, formatRaw, normalize, parseDecimal } from '../base/decimal.t
 import type { FolderLock } from '../base/folder-lock.ts'
 import { LimitsCheckResponse, LimitsResponse } from '../api/limits.ts'
 import type { Settings } from '../config/settings.ts'
-import { ask, hasTerminal } from '../wallet/prompt.ts'
+import { ask, hasTerminal } from '../base/terminal.ts'
 import { isYes, printError, printResult, say, table } from './output.ts'
 import { readResponse } from './server-client.ts'
 import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'

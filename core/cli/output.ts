@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import { command } from '../base/layout.ts'
 import { forTerminal, oneLine, printable } from '../base/printable.ts'
+import { reasonOf } from '../base/errors.ts'
 
 /** A row of a table, and lines below it. */
 interface Row {
@@ -90,7 +91,7 @@ export async function printResult(command: () => Promise<string>): Promise<void>
   try {
     say(await command())
   } catch (error) {
-    printError(error instanceof Error ? error.message : String(error))
+    printError(reasonOf(error))
   }
 }
 
@@ -99,7 +100,7 @@ export async function printNotice(command: () => Promise<string>): Promise<void>
   try {
     complain(await command())
   } catch (error) {
-    printError(error instanceof Error ? error.message : String(error))
+    printError(reasonOf(error))
   }
 }
 

@@ -1,6 +1,5 @@
 // What spenders of a plugin may still take from the wallets, as a running server reads it from the chain, and how that is taken back.
 import * as Type from 'typebox'
-import * as Value from 'typebox/value'
 import { pause } from '../base/async.ts'
 import { readLock, type LockedPlugin } from '../config/lock.ts'
 import { devnetNetwork, type Settings } from '../config/settings.ts'
@@ -9,11 +8,13 @@ import { command } from '../base/layout.ts'
 import { findPlugins } from '../plugins/index.ts'
 import { listWallets } from '../keys/keystore.ts'
 import { namedVariables, spenderOwners } from '../wallet/policy-files.ts'
-import { ask, hasTerminal } from '../wallet/prompt.ts'
+import { ask, hasTerminal } from '../base/terminal.ts'
 import { named } from '../base/printable.ts'
 import { complain, isYes } from './output.ts'
-import { serverClient, type ServerClient } from './server-client.ts'
+import { readResponse, type ServerClient } from './server-client.ts'
+import { serverOf } from './server-options.ts'
 import { addressKey } from '../base/addresses.ts'
+import { reasonOf } from '../base/errors.ts'
 
 /** A spender that a wallet may have approved. */
 export interface Approvable {
@@ -41,8 +42,7 @@ export const hasSpenders = ({ networks }: LockedPlugin): boolean =>
   Object.values(networks).some(({ spenders }) => spenders.some((each) => each.startsWith('0x')))
 
 /** The wallets of the running server that its certificate may use. @throws Error where the server does not say */
-export const walletsOf = async (server: ServerClient): Promise<readonly WalletName[]> =>
-  (await answer(server, '/wallet', {}, Wallets)) ?? []
+export const walletsOf = async (server: ServerClient): Promise<readonly WalletName[]> => answer(server, '/wallet', {}, Wallets)
 
 /** Every wallet with every spender of the plugin, on EVM chains. */
 export const approvableOf = ({ networks }: LockedPlugin, wallets: readonly WalletName[]): Approvable[] =>
@@ -82,14 +82,15 @@ export async function standingAllowances(server: ServerClient, all: readonly App
   for (const each of all) {
     const { chain, network, address, spender } = each
     const on = `${chain}/${network}`
-    const listed = lists.get(on) ?? (await answer(server, '/network/tokens', { chain, network }, Tokens)) ?? []
+    const listed = lists.get(on) ?? (await answer(server, '/network/tokens', { chain, network }, Tokens))
     lists.set(on, listed)
     // The coin itself needs no allowance.
     const tokens = listed.filter((token) => !/^0x0{40}$/.test(token.address))
     const ask = async (some: typeof tokens): Promise<void> => {
       const tokenSymbols = some.map((token) => token.address).join(',')
       const query = { chain, network, address, spender, tokenSymbols }
-      const approvals = (await answer(server, '/evm/allowances', query, Approvals, { none: 404 }))?.approvals
+      const response = await server.get('/evm/allowances', query)
+      const approvals = response.status === 404 ? undefined : readResponse(Approvals, response).approvals
       if (approvals === undefined && some.length > 1) {
         // One of them is in the list and no token here.
         const half = Math.ceil(some.length / 2)
@@ -110,13 +111,8 @@ async function answer<T extends Type.TSchema>(
   path: string,
   query: Readonly<Record<string, string>>,
   schema: T,
-  { none }: { none?: number } = {},
-): Promise<Type.Static<T> | undefined> {
-  const { status, text } = await server.get(path, query)
-  if (status === none) return undefined
-  const read: unknown = status === 200 ? JSON.parse(text) : undefined
-  if (Value.Check(schema, read)) return read
-  throw new Error(`The server did not say what is allowed (${path}, ${status}): ${text.slice(0, 300)}`)
+): Promise<Type.Static<T>> {
+  return readResponse(schema, await server.get(path, query))
 }
 
 /** The request that takes an allowance back. */
@@ -131,10 +127,7 @@ export const revocationOf = ({ chain, network, address, spender, token }: Omit<A
 
 /** @returns the hash of the transaction @throws Error with what the server says */
 export async function revoke(server: ServerClient, allowance: Allowance): Promise<string> {
-  const { status, text } = await server.post('/evm/approve', revocationOf(allowance))
-  const read: unknown = status === 200 ? JSON.parse(text) : undefined
-  if (Value.Check(Type.Object({ txHash: Type.String() }), read)) return read.txHash
-  throw new Error(`The server did not revoke ${allowance.symbol} (${status}): ${text.slice(0, 300)}`)
+  return readResponse(Type.Object({ txHash: Type.String() }), await server.post('/evm/approve', revocationOf(allowance))).txHash
 }
 
 /** A revocation that is on its way. */
@@ -172,7 +165,7 @@ const Plugins = Type.Array(
 async function isTakenUp(server: ServerClient, name: string, sha256: string): Promise<boolean> {
   const until = performance.now() + waitMs
   for (;;) {
-    const running = (await answer(server, '/plugins', {}, Plugins))?.find((each) => each.name === name)
+    const running = (await answer(server, '/plugins', {}, Plugins)).find((each) => each.name === name)
     if (running === undefined || running.sha256 === sha256) return true
     if (running.notTakenUp !== undefined || performance.now() >= until) return false
     await pause(askAgainMs)
@@ -207,7 +200,7 @@ const saidOnly = (said: readonly string[]): Revocation => ({ said, finish: async
 
 /** Asks the running server what the wallets allow, and has it revoke that, where the operator says so. @returns what is left to do */
 export async function revokeAll(name: string, record: LockedPlugin, { yes, url }: RevokeOptions, settings: Settings): Promise<Revocation> {
-  const { data, devnet, server } = settings
+  const { data, devnet } = settings
   if (!hasSpenders(record)) return saidOnly(['It named no spenders: wallets approve nothing to it.'])
   const { locked, shared } = ownSpenders(name, record, settings)
   if (!hasSpenders(locked)) return saidOnly(shared)
@@ -217,19 +210,14 @@ export async function revokeAll(name: string, record: LockedPlugin, { yes, url }
   let allowances: readonly Allowance[]
   let client: ServerClient
   try {
-    client = serverClient({
-      settings,
-      clients: ['operator', 'client'],
-      timeoutMs: (server.requestTimeoutSeconds + 5) * 1000,
-      ...(url !== undefined && { url }),
-    })
+    client = serverOf(settings, { ...(url !== undefined && { url }) })
     // It may have others than are here: those of its devnet, of its own keystore.
     all = approvableOf(locked, [...known, ...(await walletsOf(client))])
     allowances = await standingAllowances(client, all)
   } catch (error) {
     return saidOnly([
       ...shared,
-      `What its spenders may take could not be read: ${messageOf(error)}`,
+      `What its spenders may take could not be read: ${reasonOf(error)}`,
       'What was approved stays on the chain. For each token, ask a running server:',
       ...(all.length === 0 ? [`  POST /evm/approve with the amount 0, by each wallet. ${noWallet(locked, data.dir)}`] : []),
       ...all.map((each) => `  POST /evm/approve ${JSON.stringify(revocationOf({ ...each, token: '<token>' }))}`),
@@ -284,8 +272,6 @@ function ownSpenders(name: string, record: LockedPlugin, { confDir, plugins }: S
   return { locked: { ...record, networks: Object.fromEntries(networks) }, shared }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 async function revokeEach(client: ServerClient, allowances: readonly Allowance[]): Promise<SentRevocation[]> {
   const sent: SentRevocation[] = []
   for (const allowance of allowances) sent.push({ allowance, txHash: await revoke(client, allowance) })
@@ -324,7 +310,7 @@ async function finish({ name, client, all, sent, sha256, mayRevoke }: Revocation
     unmined = [...left, ...again]
     unmined = [...left, ...(await waitFor(client, again))]
   } catch (error) {
-    said.push(`Whether all of it is revoked is not known: ${messageOf(error)}`)
+    said.push(`Whether all of it is revoked is not known: ${reasonOf(error)}`)
   }
   return [
     ...last.map(({ allowance: { symbol, address }, txHash }) =>

@@ -26,8 +26,9 @@ import { named, oneLine, quoted } from '../base/printable.ts'
 import { keystoreHasKeys } from '../keys/keystore-files.ts'
 import { canChange } from '../wallet/changeable.ts'
 import { invalidRecords } from '../wallet/own-policy.ts'
-import { releasedOwners, releasedScope, type ReleasedScope } from '../wallet/policy-files.ts'
-import { ask, hasTerminal, passphraseForNewKey, passphraseFromFile, sealPassphrase } from '../wallet/prompt.ts'
+import { ownersOf, releasedOwners, releasedScope, type ReleasedScope } from '../wallet/policy-files.ts'
+import { ask, hasTerminal } from '../base/terminal.ts'
+import { passphraseForNewKey, passphraseFromFile, sealPassphrase } from '../keys/get-passphrase.ts'
 import { complain, isYes, printError, printResult } from './output.ts'
 import { rightsWords } from './plugin-rights.ts'
 import { revokeAll, type RevokeOptions } from './plugin-allowances.ts'
@@ -109,13 +110,13 @@ async function shown(name: string, settings: Settings): Promise<string> {
     return [...lines, `It was not allowed: it does not run. To see what it asks for: ${command} plugin allow ${name}`].join('\n')
   if (locked.sha256 === onDisk.files.sha256) {
     const ofConf = isConfNewer(onDisk, locked, settings) ? ['', `${confChanged} ${confRemedy(name, locked)}`] : []
-    return [...lines, '', ...words(name, locked), ...ofConf].join('\n')
+    return [...lines, '', ...words(name, locked, settings), ...ofConf].join('\n')
   }
   return [
     ...lines,
     'These files were not allowed, so it does not run. What was allowed:',
     '',
-    ...words(name, locked),
+    ...words(name, locked, settings),
     '',
     ...changes(name, onDisk, locked, settings),
   ].join('\n')
@@ -187,7 +188,7 @@ export async function consentTo({ name, onDisk, before, tier, yes, url, settings
   if (before?.sha256 === onDisk.files.sha256 && isConfNewer(onDisk, before, settings)) say([confChanged])
   if (tier !== 'data') await askToRun(yes, onDisk.plugin.folder, settings, say)
   const asked = await examine(onDisk, tier, settings)
-  say(['', ...words(name, asked), '', about[tier], ...(before ? ['', ...declaredChanges(before, asked)] : [])])
+  say(['', ...words(name, asked, settings), '', about[tier], ...(before ? ['', ...declaredChanges(before, asked, settings)] : [])])
   const rights = await rightsWords(asked, settings, url)
   if (rights.length > 0) say(rights)
   await confirm(`${tier === 'trusted' ? 'Trust' : 'Allow'} it? Type yes: `, yes)
@@ -300,14 +301,14 @@ const interfaceWords = [
 ]
 
 /** What it may do, for people. */
-function words(name: string, { version, kind, tier, networks, signs, hosts }: LockedPlugin): string[] {
+function words(name: string, { version, kind, tier, networks, signs, hosts }: LockedPlugin, { confDir }: Settings): string[] {
   // A contract takes a call of the wallet for the wallet's own, whichever plugin made it.
-  const ownersOf = tier === 'trusted' ? () => [] : releasedOwners()
+  const owners = tier === 'trusted' ? {} : releasedOwners({ confDir, environment: process.env })
   const venues = Object.entries(networks).flatMap(([network, { contracts, spenders, chainId }]) => [
     `On ${named(network)}${tier === 'data' && chainId !== undefined ? `, chain id ${chainId}` : ''}${Object.keys(contracts).length === 0 ? '.' : ', where wallets may be made to call'}`,
     ...Object.entries(contracts).map(
       ([label, address]) =>
-        `  ${named(address)}  ${named(label)}${spenders.includes(address) ? ', and approve tokens to it' : ''}${sharedWords(ownersOf(network, address))}`,
+        `  ${named(address)}  ${named(label)}${spenders.includes(address) ? ', and approve tokens to it' : ''}${sharedWords(ownersOf(owners, network, address))}`,
     ),
   ])
   const lines = [
@@ -369,8 +370,8 @@ function changes(name: string, { files }: PluginOnDisk, before: LockedPlugin, se
 }
 
 /** What it asks for more, or not any more. */
-function declaredChanges(before: LockedPlugin, now: LockedPlugin): string[] {
-  const [old, fresh] = [before, now].map((each) => new Set(words('', each)))
+function declaredChanges(before: LockedPlugin, now: LockedPlugin, settings: Settings): string[] {
+  const [old, fresh] = [before, now].map((each) => new Set(words('', each, settings)))
   if (old === undefined || fresh === undefined) return []
   const lines = [
     ...[...fresh].filter((each) => !old.has(each)).map((each) => `+ ${each}`),

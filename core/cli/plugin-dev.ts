@@ -6,13 +6,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import { command, programUrl } from '../base/layout.ts'
 import { inspectPlugin } from '../plugins/index.ts'
 import { printable } from '../base/printable.ts'
 import { bad, createRunReport, silentMs, type DevNews } from './dev-report.ts'
 import { printError } from './output.ts'
 import { devnetParts, watchSources } from './watch-sources.ts'
+import { portOf } from './proxy.ts'
 
 /** What the process that holds the devnet and the server is asked to do. */
 export type DevRequest = { readonly do: 'run'; readonly reload: boolean } | { readonly do: 'stop'; readonly isLast: boolean }
@@ -52,11 +53,6 @@ export function devCommand(): Command {
     .option('--trusted', 'run its code with your rights: for what cannot be contained, such as chains and exchanges of signed actions')
     .option('--inspect [port]', 'open the debugger of Node on this port of 127.0.0.1; the code runs with your rights', portOf)
     .action((folder: string, options: DevOptions) => develop(path.resolve(folder), options))
-}
-
-function portOf(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('Give a number from 0 to 65535.')
-  return Number(text)
 }
 
 const usualInspectPort = 9229

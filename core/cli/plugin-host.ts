@@ -2,6 +2,7 @@ import path from 'node:path'
 import { Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
 import { complain, printError, say } from './output.ts'
+import { reasonOf } from '../base/errors.ts'
 
 /** `sluice plugin-host`: starts processes of plugins for servers that cannot contain them, until it is stopped. */
 export function pluginHostCommand(settingsOf: () => Settings): Command {
@@ -31,7 +32,7 @@ docker-compose.yml. It never sees the configuration, keys or other data.`,
         await service.stop()
         process.exit(0)
       } catch (error) {
-        complain(error instanceof Error ? error.message : String(error))
+        complain(reasonOf(error))
         process.exit(1)
       }
     })

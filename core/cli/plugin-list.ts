@@ -4,7 +4,7 @@ import type { LoadResult } from '../plugins/index.ts'
 import { named, plainJson } from '../base/printable.ts'
 import { command } from '../base/layout.ts'
 import { quarantinesOn, quarantineWords } from './plugin-lift.ts'
-import { serverClient } from './server-client.ts'
+import { serverOf } from './server-options.ts'
 import { say, table } from './output.ts'
 
 /** `sluice plugin list`: what a start would load and refuse. */
@@ -41,7 +41,7 @@ const noQuarantines: Quarantines = new Map()
 /** As the running server of these settings says, where there is one: they are in its store. */
 async function knownQuarantines(settings: Settings): Promise<Quarantines> {
   try {
-    return await quarantinesOn(serverClient({ settings, clients: ['operator', 'client'], timeoutMs: 2_000 }))
+    return await quarantinesOn(serverOf(settings, {}, { timeoutMs: 2_000 }))
   } catch {
     return noQuarantines
   }

@@ -15,6 +15,7 @@ import { isObject } from '../base/json.ts'
 import { builtInPlugins, bundledCode, codeRoot, command, developmentVersions, devnetRoot, entryPoints, version } from '../base/layout.ts'
 import { findPlugins, namePattern } from '../plugins/index.ts'
 import { printResult } from './output.ts'
+import { reasonOf } from '../base/errors.ts'
 
 interface Template {
   /** Its folder in templates/, which is also the name of the plugin there. */
@@ -26,6 +27,8 @@ interface Template {
   readonly steps: readonly string[]
   /** Absent: a connector. */
   readonly kind?: PluginKind
+  /** The same kind for other families of chains than that of Ethereum. */
+  readonly families?: Readonly<Record<string, Template>>
 }
 
 const constants = '`deployments.ts` has what is the same for every operator, by `<chain>/<network>`. Say where each constant comes from.'
@@ -61,6 +64,20 @@ const templates: Readonly<Record<string, Template>> = {
       addresses,
       devnet,
     ],
+    families: {
+      solana: {
+        name: 'creekswap',
+        what: 'the same on Solana: you write what the accounts of a pool hold, its arithmetic and its swap',
+        about:
+          'A connector of Sluice for an exchange on Solana with pools of its own kind. It has what their accounts hold, and their arithmetic.',
+        steps: [
+          "`pools.ts` has the layout of a pool's accounts, its arithmetic, to the unit as its program rounds, and the instruction of a swap.",
+          '`deployments.ts` has the accounts of the pools, by network.',
+          '`defaults.yml` has the address of the program.',
+          '`devnet.ts` asks the program itself, on the local network, what it would do: quotes are compared with that.',
+        ],
+      },
+    },
   },
   clob: {
     name: 'tidebook',
@@ -109,16 +126,23 @@ const templates: Readonly<Record<string, Template>> = {
 
 export interface NewOptions {
   readonly kind?: string
+  readonly family?: string
   readonly in: string
 }
 
-const kindLines = Object.entries(templates).map(([kind, { what }]) => `  ${kind.padEnd(10)} ${what}`)
+const kindLines = Object.entries(templates).flatMap(([kind, { what, families = {} }]) => [
+  `  ${kind.padEnd(10)} ${what}`,
+  ...Object.entries(families).map(([family, each]) => `  ${kind.padEnd(10)} with --family ${family}: ${each.what}`),
+])
+const familyOfEthereum = 'evm'
+const familyNames = [familyOfEthereum, ...new Set(Object.values(templates).flatMap(({ families = {} }) => Object.keys(families)))]
 
 export function newCommand(settingsOf: () => Settings): Command {
   return new Command('new')
     .description('write the folder of a new plugin: code that works on the devnet, contract tests, a CI file')
     .argument('<name>', 'of the plugin and its folder: lower-case letters, digits and hyphens')
     .option('--kind <kind>', `what it is: ${Object.keys(templates).join(', ')}`)
+    .option('--family <family>', `of the chains that it is on: ${familyNames.join(', ')}`, familyOfEthereum)
     .option('--in <folder>', 'the folder to put it into (default: this one)', '.')
     .addHelpText('after', `\nThe kinds:\n${kindLines.join('\n')}`)
     .action((name: string, options: NewOptions) => printResult(() => writeNew(name, options, settingsOf())))
@@ -126,7 +150,7 @@ export function newCommand(settingsOf: () => Settings): Command {
 
 /** @returns what to type next @throws Error where nothing was written */
 export async function writeNew(name: string, options: NewOptions, settings: Settings): Promise<string> {
-  const template = templateOf(options.kind)
+  const template = templateOf(options.kind, options.family)
   refuseName(name, settings)
   const parent = path.resolve(options.in)
   const folder = path.join(parent, name)
@@ -144,15 +168,22 @@ export async function writeNew(name: string, options: NewOptions, settings: Sett
   return `Wrote ${folder}. Next:\n\n${pack}  cd ${others}\n  npm install\n  npm test\n\nREADME.md says what to change in which file.`
 }
 
-/** @throws Error that lists the kinds */
-function templateOf(kind: string | undefined): Template {
+/** @throws Error that lists the kinds, or the families */
+function templateOf(kind: string | undefined, family = familyOfEthereum): Template {
   if (kind === undefined)
     throw new Error(
       `Say what it is, with --kind <kind>:\n${kindLines.join('\n')}\nFor example: ${command} plugin new my-exchange --kind amm`,
     )
   const template = Object.hasOwn(templates, kind) ? templates[kind] : undefined
   if (template === undefined) throw new Error(`There is no kind '${kind}'. ${suggestion(kind, Object.keys(templates), 'Use one of')}`)
-  return template
+  if (family === familyOfEthereum) return template
+  const { families = {} } = template
+  const other = Object.hasOwn(families, family) ? families[family] : undefined
+  if (other === undefined)
+    throw new Error(
+      `There is no template of the kind '${kind}' for the family '${family}'. ${suggestion(family, [familyOfEthereum, ...Object.keys(families)], 'Use one of')}`,
+    )
+  return other
 }
 
 function refuseName(name: string, { plugins }: Settings): void {
@@ -183,7 +214,7 @@ async function writeFolder(folder: string, files: ReadonlyMap<string, string>): 
     await rename(unfinished, folder)
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = reasonOf(error)
     throw new Error(`${folder} cannot be written, and nothing was: ${reason}. Name a folder where you may write with --in.`, {
       cause: error,
     })

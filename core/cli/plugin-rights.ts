@@ -8,7 +8,7 @@ import { named } from '../base/printable.ts'
 import { keystoreHasKeys } from '../keys/keystore-files.ts'
 import { releasedScope } from '../wallet/policy-files.ts'
 import { revocationOf, standingAllowances, walletsOf, type Allowance, type Approvable } from './plugin-allowances.ts'
-import { serverClient } from './server-client.ts'
+import { serverOf } from './server-options.ts'
 import { addressKey } from '../base/addresses.ts'
 
 const timeoutMs = 10_000
@@ -85,7 +85,7 @@ function ownersOf(on: readonly string[], { confDir, plugins, wallet }: Settings)
 
 /** @throws Error where no server says it */
 async function standing(owners: ReadonlyMap<string, unknown>, settings: Settings, url: string | undefined): Promise<readonly Allowance[]> {
-  const client = serverClient({ settings, clients: ['operator', 'client'], timeoutMs, ...(url !== undefined && { url }) })
+  const client = serverOf(settings, { ...(url !== undefined && { url }) }, { timeoutMs })
   const wallets = await walletsOf(client)
   const all = [...owners.keys()].flatMap((key): Approvable[] => {
     const [on = '', spender = ''] = key.split(' ')

@@ -80,13 +80,16 @@ function pluginTestCommand(settingsOf: () => Settings): Command {
 
 /** Loads the plugin beside Sluice's own, and prints why it is refused. */
 async function kindOf(folder: string, settings: Settings, trusted: boolean): Promise<PluginKind | undefined> {
-  const { findPlugins, tryPlugins } = await import('../plugins/index.ts')
+  const [{ findPlugins, tryPlugins }, { expectedAddresses }] = await Promise.all([
+    import('../plugins/index.ts'),
+    import('../devnet/local-sites.ts'),
+  ])
   const { found, ...others } = findPlugins([builtInPlugins, folder], settings.plugins.disabled)
   const tried = trusted ? found.map((each) => (each.origin === folder ? { ...each, tier: 'trusted' as const } : each)) : found
   const copies = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
   const own = { ...settings, devnet: { ...settings.devnet, enabled: true }, data: { ...settings.data, dir: copies } }
   try {
-    const { loaded, interfaces, refused } = await tryPlugins(own, { ...others, found: tried })
+    const { loaded, interfaces, refused } = await tryPlugins(own, { ...others, found: tried }, expectedAddresses(own, found))
     const refusal = refused.find((each) => each.folder === folder)
     if (refusal) complain(refusalWords(refusal, folder, found.find((each) => each.origin === folder)?.entry))
     return [...loaded, ...interfaces].find((each) => each.origin === folder)?.kind

@@ -30,8 +30,10 @@ export interface OpenedPosition {
   readonly tokenId?: string
   readonly txHash: string | null
   readonly openedAt: string
-  /** false: no answer told its client of it, and nobody has used its id since. */
+  /** false: no answer told its client of it, or its last close came to nothing, and nobody has used its id since. */
   readonly isFollowed: boolean
+  /** The transaction of that close. */
+  readonly failedClose?: string | null
   readonly token0?: string
   readonly token1?: string
   readonly amount0?: string
@@ -44,6 +46,9 @@ export interface OpenedPosition {
 
 const mostTransactions = 100_000
 
+export const orphanedMeans =
+  'only those whose client was never told of them, or whose last close came to nothing, and whose id nobody has used since'
+
 /** `sluice positions`: ranges of liquidity that were opened through a running server, and which of them nobody follows. */
 export function positionsCommand(settingsOf: () => Settings): Command {
   return addServerOptions(
@@ -51,7 +56,7 @@ export function positionsCommand(settingsOf: () => Settings): Command {
       .description(
         'positions of liquidity that were opened through the running server and are still there; --orphaned: that nobody follows',
       )
-      .option('--orphaned', 'only those whose client was never told of them, and whose id nobody has used since')
+      .option('--orphaned', orphanedMeans)
       .option('--client <name>', 'only those that this client asked for')
       .option('--address <address>', 'only those of this wallet')
       .option('--from <date>', 'only those requested at this date or later, e.g. 2026-03-01 (UTC) or 2026-03-01T12:00Z'),
@@ -63,7 +68,7 @@ export function positionsCommand(settingsOf: () => Settings): Command {
         const server = serverOf(settingsOf(), options)
         const found = await findPositions(server, options)
         if (options.json) return plainJson(JSON.stringify(found, null, 2))
-        if (found.length > 0) return describePositions(found)
+        if (found.length > 0) return describePositions(found, server)
         const which = options.orphaned ? 'that nobody follows' : 'that was opened through this server'
         return `There is no position ${which}, of those that the certificate "${server.as}" may see.`
       }),
@@ -75,23 +80,32 @@ export async function findPositions(
   { client, address, from, orphaned }: Pick<PositionsOptions, 'client' | 'address' | 'from' | 'orphaned'>,
 ): Promise<OpenedPosition[]> {
   // Without the client: one that another client has adopted is followed, too.
-  const given = Object.entries({ kind: 'liquidity', archived: 'true', address, since: from })
-  const filter = Object.fromEntries(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
-  const journal = journalClient(server, ({ id, reason }) => complain(`warning: the row ${id} of the journal cannot be read: ${reason}`))
-  const { transactions, isMore } = await journal.list(filter, mostTransactions)
-  if (isMore) complain(`warning: only the newest ${mostTransactions} changes of liquidity were looked at: give --from`)
+  const transactions = await liquidityChanges(server, { address, since: from })
   const uses = usesIn(transactions)
   const found: OpenedPosition[] = []
   for (const each of transactions.filter((one) => isOpen(one) && (client === undefined || one.client === client))) {
     const opened = openedBy(each, textOf(each.fill, 'tokenId') ?? (await tokenIdOf(server, each)))
     if (!opened) continue
     const use = await useOf(server, each, opened, uses)
-    const isFollowed = use !== undefined || !neverTold.includes(each.delivery?.state)
-    if (use === 'burnt' || (orphaned && isFollowed)) continue
-    const now = await positionNow(server, { ...opened, isFollowed })
+    const hasFailed = use?.is === 'not closed'
+    const isFollowed = use === undefined ? !neverTold.includes(each.delivery?.state) : !hasFailed
+    if (use?.is === 'burnt' || (orphaned && isFollowed)) continue
+    const now = await positionNow(server, { ...opened, isFollowed, ...(hasFailed && { failedClose: use.txHash }) })
     if (now) found.push(now)
   }
   return found
+}
+
+export async function liquidityChanges(
+  server: ServerClient,
+  { address, since }: { readonly address?: string | undefined; readonly since?: string | undefined },
+): Promise<readonly JournaledTransaction[]> {
+  const given = Object.entries({ kind: 'liquidity', archived: 'true', address, since })
+  const filter = Object.fromEntries(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+  const journal = journalClient(server, ({ id, reason }) => complain(`warning: the row ${id} of the journal cannot be read: ${reason}`))
+  const { transactions, isMore } = await journal.list(filter, mostTransactions)
+  if (isMore) complain(`warning: only the newest ${mostTransactions} changes of liquidity were looked at: give --from`)
+  return transactions
 }
 
 const textOf = (fields: unknown, name: string): string | undefined => {
@@ -108,8 +122,13 @@ function keyOf({ chain, network, connector = '' }: JournaledTransaction, version
   return JSON.stringify([chain, network, connector, version ?? '', id])
 }
 
-/** A request has named it, whose sender knows its id; or has burnt it, for good. */
-type Use = 'named' | 'burnt'
+/**
+ * A request has named it, whose sender knows its id; or has burnt it, for good; or the last one was to burn it and never will, so that its sender may have
+ * been told of a close which a reorganisation took back.
+ */
+type Use =
+  | { readonly is: 'named' | 'burnt'; readonly createdAt: number }
+  | { readonly is: 'not closed'; readonly createdAt: number; readonly txHash: string | null }
 
 function usesIn(transactions: readonly JournaledTransaction[]): ReadonlyMap<string, Use> {
   const uses = new Map<string, Use>()
@@ -117,15 +136,19 @@ function usesIn(transactions: readonly JournaledTransaction[]): ReadonlyMap<stri
     const tokenId = textOf(each.request?.fields, 'tokenId')
     if (tokenId === undefined) continue
     const key = keyOf(each, versionOf(each), tokenId)
-    if (uses.get(key) !== 'burnt') uses.set(key, isBurn(each) ? 'burnt' : 'named')
+    const [use, known] = [useBy(each), uses.get(key)]
+    if (known?.is !== 'burnt' && (use.is === 'burnt' || known === undefined || use.createdAt > known.createdAt)) uses.set(key, use)
   }
   return uses
 }
 
-function isBurn({ request, txState }: JournaledTransaction): boolean {
+function useBy(each: JournaledTransaction): Use {
+  const { request, createdAt, txHash, final } = each
   const fields = isObject(request?.fields) ? request.fields : {}
   const isWhole = Number(textOf(fields, 'decreasePercent') ?? 100) === 100
-  return txState === 'CONFIRMED' && request?.path === '/amm/liquidity/remove' && fields['burn'] === true && isWhole
+  const burns = request?.path === '/amm/liquidity/remove' && fields['burn'] === true && isWhole
+  if (!burns || !final) return { is: 'named', createdAt }
+  return isMined(each) ? { is: 'burnt', createdAt } : { is: 'not closed', createdAt, txHash }
 }
 
 const OfVersion = Type.Object({ version: Type.String() })
@@ -140,7 +163,8 @@ async function useOf(
   if (tokenId === undefined) return undefined
   const use = uses.get(keyOf(open, version, tokenId))
   const withoutVersion = version === undefined ? undefined : uses.get(keyOf(open, undefined, tokenId))
-  if (use === 'burnt' || use === withoutVersion || withoutVersion === undefined) return use
+  if (use?.is === 'burnt' || withoutVersion === undefined) return use
+  if (use !== undefined && use.createdAt > withoutVersion.createdAt && withoutVersion.is !== 'burnt') return use
   const [token0, token1] = ['token0', 'token1'].map((name) => textOf(open.request?.fields, name))
   const { status, text } = await server.post('/amm/liquidity/price', { chain, network, connector, token0, token1 })
   const answer: unknown = JSON.parse(text)
@@ -213,7 +237,7 @@ async function positionNow(server: ServerClient, opened: OpenedPosition): Promis
   throw new Error(`The response is not from a Sluice server of this version: HTTP ${status}.`)
 }
 
-function describePositions(found: readonly OpenedPosition[]): string {
+function describePositions(found: readonly OpenedPosition[], server: ServerClient): string {
   const rows = found.map((each) => ({
     cells: [
       `${each.connector} ${each.version ?? ''}`.trimEnd(),
@@ -223,25 +247,30 @@ function describePositions(found: readonly OpenedPosition[]): string {
       each.client ?? '',
       each.isFollowed ? '' : 'nobody follows it',
     ],
-    below: linesBelow(each),
+    below: linesBelow(each, server),
   }))
   return table([{ cells: ['EXCHANGE', 'WHERE', 'ID', 'WALLET', 'CLIENT', ''], below: [] }, ...rows])
 }
 
-function linesBelow({ isFollowed, unavailable, openedAt, txHash, ...position }: OpenedPosition): string[] {
+function linesBelow(
+  { isFollowed, failedClose, unavailable, openedAt, txHash, ...position }: OpenedPosition,
+  { curl }: Pick<ServerClient, 'curl'>,
+): string[] {
   const { chain, network, connector, version, address, tokenId, amount0, amount1, unclaimedToken0, unclaimedToken1 } = position
   const opened = `opened ${openedAt} by ${txHash}`
   const now =
     unavailable ?? (amount0 === undefined ? undefined : `holds ${amount0} and ${amount1}, fees ${unclaimedToken0} and ${unclaimedToken1}`)
-  const closing = { chain, network, connector, ...(version !== undefined && { version }), address, tokenId, burn: true }
+  const named = { chain, network, connector, ...(version !== undefined && { version }), address, tokenId }
   return [
     opened,
     ...(now === undefined ? [] : [now]),
+    ...(failedClose === undefined ? [] : [`its close ${failedClose} came to nothing, also where its client was told that it is done`]),
     ...(isFollowed || tokenId === undefined
       ? []
       : [
-          `adopt: its id is all that a client needs to follow it; for Hummingbot ${version === undefined || version === 'v3' ? tokenId : `${version}:${tokenId}`}`,
-          `close: POST /amm/liquidity/remove ${JSON.stringify(closing)}`,
+          `its id is all that a client needs to follow it; for Hummingbot ${version === undefined || version === 'v3' ? tokenId : `${version}:${tokenId}`}`,
+          `adopt, by collecting its fees: ${curl('/amm/liquidity/collect_fees', named)}`,
+          `close: ${curl('/amm/liquidity/remove', { ...named, burn: true })}`,
         ]),
   ]
 }

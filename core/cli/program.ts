@@ -5,6 +5,7 @@ import { command, version } from '../base/layout.ts'
 import { containsKey } from '../keys/curves.ts'
 import { complain, say, showFinding } from './output.ts'
 import type { WalletContext } from './wallet.ts'
+import { reasonOf } from '../base/errors.ts'
 
 interface GlobalOptions {
   home?: string
@@ -22,6 +23,7 @@ const commands: Readonly<Record<string, (settings: SettingsOf) => Command | Prom
   stop: async (settings) => (await import('./stop.ts')).stopCommand('stop', settings),
   'reduce-only': async (settings) => (await import('./stop.ts')).stopCommand('reduce-only', settings),
   resume: async (settings) => (await import('./stop.ts')).resumeCommand(settings),
+  alerts: async (settings) => (await import('./alerts.ts')).alertsCommand(settings),
   approve: async (settings) => (await import('./approve.ts')).approveCommand(settings),
   approvals: async (settings) => (await import('./approvals.ts')).approvalsCommand(settings),
   tx: async (settings) => (await import('./tx.ts')).txCommand(settings),
@@ -81,12 +83,14 @@ function readFlag(text: string, flags: Record<string, string>): Record<string, s
 
 async function walletContext(settings: Settings): Promise<WalletContext> {
   const { chainNames } = await import('./wallet.ts')
-  const { passphraseFromFile } = await import('../wallet/prompt.ts')
+  const { passphraseFromFile } = await import('../keys/get-passphrase.ts')
   const passphrase = passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: settings.wallet.passphraseFile })
   const { socket } = settings.signer
+  let chains: ReturnType<typeof chainNames> | undefined
   return {
     dataDir: settings.data.dir,
-    chains: () => chainNames(settings),
+    // Each plugin runs for it.
+    chains: async () => (chains ??= chainNames(settings)),
     ...(passphrase !== undefined && { passphrase }),
     ...(socket !== undefined && { signerSocket: socket }),
   }
@@ -123,7 +127,7 @@ async function askHealth(settings: Settings, target: string, timeoutMs: number):
     const { status, text } = await serverClient({ settings, clients, timeoutMs }).get(target)
     return { ok: status === 200, what: text }
   } catch (error) {
-    return { ok: false, what: error instanceof Error ? error.message : String(error) }
+    return { ok: false, what: reasonOf(error) }
   }
 }
 

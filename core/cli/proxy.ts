@@ -9,6 +9,7 @@ import { startLocalProxy, type LocalProxy, type ProxyOptions } from './local-pro
 import { complain, examples, printError, say } from './output.ts'
 import { certificateOf, givenUrl, ownName, urlOf } from './server-client.ts'
 import { createSocketTable, type SocketTable } from '../base/socket-table.ts'
+import { reasonOf } from '../base/errors.ts'
 
 interface Options {
   readonly client: string
@@ -48,7 +49,7 @@ export function proxyCommand(settingsOf: () => Settings): Command {
       try {
         await run(options, settingsOf())
       } catch (error) {
-        printError(error instanceof Error ? error.message : String(error))
+        printError(reasonOf(error))
       }
     })
 }

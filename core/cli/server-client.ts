@@ -6,6 +6,7 @@ import path from 'node:path'
 import { pause } from '../base/async.ts'
 import { parseJson } from '../base/json.ts'
 import { command } from '../base/layout.ts'
+import { plainJson, shellWord } from '../base/printable.ts'
 import * as Type from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import * as Value from 'typebox/value'
@@ -43,6 +44,8 @@ export interface ServerClient {
    */
   stream(target: string, query: Readonly<Record<string, string>>, mediaType: string, signal: AbortSignal): AsyncGenerator<string, void>
   post(target: string, body: object, headers?: Readonly<Record<string, string>>): Promise<ServerResponse>
+  /** The same POST as a command of a shell, with this client's certificate. */
+  curl(target: string, body: object): string
   delete(target: string, body: object): Promise<ServerResponse>
 }
 
@@ -137,9 +140,22 @@ export function serverClient({ settings, url, certs, clients, timeoutMs }: Serve
       return send('GET', url)
     },
     post: (target, body, headers = {}) => sendBody('POST', target, body, headers),
+    curl(target, body) {
+      const files = { cacert: 'ca_cert', cert: `${as}_cert`, key: `${as}_key` }
+      const tlsOptions = Object.entries(files).map(([option, file]) => `--${option} ${word(path.join(certsDir, `${file}.pem`))}`)
+      // The name that the certificate has for sure.
+      const shown = url === undefined && isLoopback(base.hostname) ? new URL(`https://${ownName}:${base.port}`) : base
+      const data = ["-H 'Content-Type: application/json'", '-d', word(plainJson(JSON.stringify(body)))]
+      return ['curl', ...tlsOptions, ...data, word(new URL(target, shown).href)].join(' ')
+    },
     delete: (target, body) => sendBody('DELETE', target, body),
   }
 }
+
+const isLoopback = (hostname: string): boolean => ['127.0.0.1', '[::1]', ownName].includes(hostname)
+
+/** As one word of a shell, plain where it can be. */
+const word = (text: string): string => (/^[\w./:@%+-]+$/.test(text) ? text : shellWord(text))
 
 /** The server's certificate always has this name, whatever address it listens on. */
 export const ownName = 'localhost'

@@ -5,6 +5,7 @@ import { createLog } from '../config/log.ts'
 import { ConfigError, StartError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
 import { complain, printError, say } from './output.ts'
+import { reasonOf } from '../base/errors.ts'
 
 /** `sluice signer`: holds the keys as a user of its own, and signs for the servers that connect to its socket, until it is stopped. */
 export function signerCommand(settingsOf: () => Settings): Command {
@@ -41,12 +42,16 @@ that its policy and limits allow. See docs/operators/signer.md.`,
 async function begin(asRead: Settings, socket: string): Promise<() => Promise<void>> {
   for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {})
   const [
-    { askPassphrase, closeWrongAddresses, limitsAtStart, openKeys, serviceFiles, unboundWallets },
+    { askPassphrase, limitsAtStart, openKeys, serviceFiles },
+    { unboundWallets },
+    { closeWrongAddresses },
     { changerWords, findChangers },
     { startSignerService },
     { lockStore },
   ] = await Promise.all([
     import('../wallet/signing.ts'),
+    import('../wallet/signing-networks.ts'),
+    import('../config/wrong-addresses.ts'),
     import('../wallet/service/bound.ts'),
     import('../wallet/service/service.ts'),
     import('../store/embedded.ts'),
@@ -99,9 +104,7 @@ async function closeFolder(folder: string): Promise<void> {
     await chmod(folder, mode & 0o700)
     say(`${folder} was open to other users: it is not any more.`)
   } catch (error) {
-    throw new StartError(
-      `The signer needs the folder ${folder} (data.dir) for itself: ${error instanceof Error ? error.message : String(error)}.`,
-    )
+    throw new StartError(`The signer needs the folder ${folder} (data.dir) for itself: ${reasonOf(error)}.`)
   }
 }
 
@@ -110,6 +113,6 @@ function lockFolder(lockStore: (dataDir: string, name: string) => { release(): v
   try {
     return lockStore(dataDir, 'sluice signer')
   } catch (error) {
-    throw new StartError(error instanceof Error ? error.message : String(error))
+    throw new StartError(reasonOf(error))
   }
 }

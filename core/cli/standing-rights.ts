@@ -5,7 +5,8 @@ import { formatRaw } from '../base/decimal.ts'
 import type { Finding } from './output.ts'
 import { knownOf, revoking, spendersOf, type SpendingVenue } from '../handlers/standing-rights.ts'
 import type { LoadedChain, LoadedConnector, LoadedPlugin } from '../plugins/index.ts'
-import { isUnlimited } from '../wallet/policy.ts'
+import { standingRightsIn } from '../contracts/chain.ts'
+import { isUnlimited } from '../contracts/permit2.ts'
 import { isSameAddress } from '../base/addresses.ts'
 
 const deadlineMs = 10_000
@@ -58,10 +59,11 @@ async function rightsOf(
   const plugins = venues.filter(({ isForeign }) => isForeign)
   const names = plugins.map(({ name }) => name).join(', ')
   const { spenders, permit2s, collections } = knownOf(venues, [...allowedSpenders, ...plugins.flatMap(({ contracts }) => contracts)])
+  if (spenders.length === 0) return []
   const listed = tokens.filter(({ native }) => native !== true)
   const asked = { tokens: listed.map((each) => each.address), permit2s, collections }
   try {
-    const rights = await standing(address, spenders, asked, { signal: AbortSignal.timeout(deadlineMs) })
+    const { grants: rights } = standingRightsIn(await standing(address, spenders, asked, { signal: AbortSignal.timeout(deadlineMs) }))
     return rights.map((right): Finding => {
       const owners = venues.filter(({ impl }) => spendersOf(impl).some((each) => isSameAddress(each, right.spender)))
       const of = owners.length === 0 ? '' : ` (${[...new Set(owners.map(({ name }) => name))].join(', ')})`

@@ -14,6 +14,7 @@ import { command } from '../base/layout.ts'
 import { complain, printResult } from './output.ts'
 import { readResponse, RefusedByServer, type ServerClient } from './server-client.ts'
 import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
+import { reasonOf } from '../base/errors.ts'
 
 interface StopOptions extends ServerOptions {
   readonly wallet?: string
@@ -62,7 +63,7 @@ async function stop(mode: StopMode, options: StopOptions, settings: Settings): P
       // A server elsewhere does not look at files here; and the name of a wallet or client that the server does not know would stop nothing.
       const isUnknown = error instanceof RefusedByServer && error.refusal === 'INCOMPLETE_PARAMS'
       if (options.url !== undefined || isUnknown) throw error
-      complain(`${error instanceof Error ? error.message : String(error)}\nSo the file is written.`)
+      complain(`${reasonOf(error)}\nSo the file is written.`)
     }
   }
   const file = path.join(settings.data.dir, stopFileNames[mode][0])
@@ -125,12 +126,9 @@ async function resume(options: StopOptions, settings: Settings): Promise<string>
   try {
     ;({ lifted } = readResponse(StopsDeleteResponse, await clientOf(options, settings).delete('/stops', fieldsOf(options))))
   } catch (error) {
-    throw new Error(
-      `${files}What the store says is lifted by a running server only: ${error instanceof Error ? error.message : String(error)}`,
-      {
-        cause: error,
-      },
-    )
+    throw new Error(`${files}What the store says is lifted by a running server only: ${reasonOf(error)}`, {
+      cause: error,
+    })
   }
   if (lifted.length === 0 && changed.length === 0)
     return left === '' ? `Nothing was stopped for ${of}. GET /stops shows what is.` : `Nothing was lifted for ${of}. ${left}`

@@ -6,13 +6,14 @@ import type { Settings } from '../config/settings.ts'
 import { isObject } from '../base/json.ts'
 import { command } from '../base/layout.ts'
 import type { TransactionState } from '../transactions/entry.ts'
-import { ask, hasTerminal } from '../wallet/prompt.ts'
+import { ask, hasTerminal } from '../base/terminal.ts'
 import { plainJson } from '../base/printable.ts'
 import { complain, examples, isYes, printNotice, printResult } from './output.ts'
 import { age, fieldsOf, transactionTable } from './tx-table.ts'
 import { countOf, describePruned, pruneTransactions, type PruneOptions } from './tx-archive.ts'
 import type { ArchiveExportOptions } from './archive-export.ts'
 import { exportTransactions, isFiltered, type ExportOptions } from './tx-export.ts'
+import { undoneBy } from './tx-undone.ts'
 import { certificateOf, formerAs } from './former-options.ts'
 import { type ServerClient, journalClient, type JournalClient, type TransactionFilter } from './server-client.ts'
 import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
@@ -69,9 +70,11 @@ export function txCommand(settingsOf: () => Settings): Command {
     .addHelpText('after', examples('tx show 0x5c50…'))
     .action((given: string, options: FormerOptions) =>
       printResult(async () => {
-        const found = await findTransactions(connect(named(options)).journal, given)
+        const { journal } = connect(named(options))
+        const found = await findTransactions(journal, given)
         if (options.json) return plainJson(JSON.stringify(found, null, 2))
-        return found.map((each) => describe(each, Date.now())).join('\n\n')
+        const described = await Promise.all(found.map(async (each) => describe(each, Date.now(), await undoneBy(each, journal))))
+        return described.join('\n\n')
       }),
     )
 
@@ -269,13 +272,16 @@ async function findTransactions(journal: JournalClient, given: string): Promise<
 
 const isHash = (text: string): boolean => /^0x[0-9a-f]{64}$/i.test(text)
 
-/** Everything about a transaction, and what happens next. */
-function describe(transaction: JournaledTransaction, nowMs: number): string {
+/**
+ * Everything about a transaction, and what happens next.
+ * @param undone the hash of what was mined later on its nonce
+ */
+export function describe(transaction: JournaledTransaction, nowMs: number, undone?: string): string {
   const { txHash, txState, kind, connector, chain, network, address, nonce, txBlock, replacedBy, reason, attempts } = transaction
   const { requestId, idempotencyKey, createdAt, updatedAt, deadline, client, request, cost, delivery } = transaction
   const lines: [string, string | undefined][] = [
     ['state', txState],
-    ['next', whatIsNext(transaction)],
+    ['next', undone === undefined ? whatIsNext(transaction) : goneFrom(undone)],
     ['what', `${kind}${connector === undefined ? '' : ` on ${connector}`}`],
     ['where', `${chain}/${network}`],
     ['wallet', address],
@@ -438,6 +444,9 @@ const sentences: Readonly<Record<TransactionState, (transaction: JournaledTransa
   OVERTAKEN: () => 'Nothing: it is final and had no effect. The transaction that it was to replace was mined first.',
   EXPIRED: () => 'Nothing: it is final and had no effect. It was never signed, or can never be mined.',
 }
+
+const goneFrom = (undone: string): string =>
+  `Nothing: it was final, and is not on the chain any more, which went back behind it. What it moved is back. ${undone} has its nonce now.`
 
 const next = new Map<string, (transaction: JournaledTransaction) => string>(Object.entries(sentences))
 

@@ -7,8 +7,10 @@ import { importKey, type KeyInput } from '../wallet/import-key.ts'
 import { walletAddress, type CurveName, containsKey, looksLikeSecret } from '../keys/curves.ts'
 import { findWallets, listWallets, removeKey, saveKey } from '../keys/keystore.ts'
 import { keystoreFolder } from '../keys/keystore-files.ts'
-import { passphraseForNewKey, ask, hasTerminal } from '../wallet/prompt.ts'
+import { ask, hasTerminal } from '../base/terminal.ts'
+import { passphraseForNewKey } from '../keys/get-passphrase.ts'
 import { isYes, printError, printResult } from './output.ts'
+import { reasonOf } from '../base/errors.ts'
 
 export interface WalletContext {
   readonly dataDir: string
@@ -137,7 +139,7 @@ async function list({ dataDir, signerSocket }: WalletContext): Promise<string> {
 async function walletsOfService(socket: string): Promise<ReturnType<typeof listWallets>> {
   const { askSigner } = await import('../wallet/service/client.ts')
   const { wallets } = await askSigner(socket).catch((error: unknown) => {
-    throw new Error(`The signer service cannot be asked: ${error instanceof Error ? error.message : String(error)}.`)
+    throw new Error(`The signer service cannot be asked: ${reasonOf(error)}.`)
   })
   return wallets.map((each) => ({ ...each, file: '' }))
 }

@@ -5,7 +5,7 @@ import type { Static, TObject } from 'typebox'
 import { didYouMean } from './problems.ts'
 import { badFields, type FieldProblem } from '../base/errors.ts'
 
-type Fields = Record<string, unknown>
+export type Fields = Record<string, unknown>
 
 interface FieldSchema {
   type?: string

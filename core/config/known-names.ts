@@ -3,6 +3,7 @@ import { isSameAddress } from '../base/addresses.ts'
 import { parseDecimal, rescale } from '../base/decimal.ts'
 import { walletAddress } from '../keys/curves.ts'
 import { didYouMean } from './problems.ts'
+import type { NetworkName } from '../base/networks.ts'
 
 /** A token of a list. */
 export interface KnownToken {
@@ -11,13 +12,9 @@ export interface KnownToken {
   readonly decimals: number
 }
 
-export interface KnownNetwork {
-  readonly chain: string
-  readonly network: string
+export interface KnownNetwork extends NetworkName {
   readonly tokens: readonly KnownToken[]
 }
-
-export const networkPath = ({ chain, network }: Pick<KnownNetwork, 'chain' | 'network'>): string => `${chain}/${network}`
 
 /** The words for a name that is not among these; undefined: it is one of them. */
 export const unknownWords = (name: string, known: readonly string[], what: string): string | undefined =>

@@ -11,6 +11,7 @@ import type { PluginKind } from '../contracts/plugin.ts'
 import type { ShownConf } from './shown-conf.ts'
 import { locate, mergedFiles, readYaml, type YamlFile } from './yaml.ts'
 import { isObject } from '../base/json.ts'
+import type { NetworkName } from '../base/networks.ts'
 
 export interface PluginConfigSources {
   kind: PluginKind
@@ -310,41 +311,59 @@ function prepareChain(tree: Section, { env, mayName, isHidden, networks, home }:
 }
 
 /** Lists of nodes, one of which may be wrong while the others work. */
-const urlLists = ['rpcUrls', 'sendUrls', 'privateUrls']
+interface UrlList {
+  readonly pattern: RegExp
+  readonly remedy: string
+  /** The network works without it. */
+  readonly isSpare?: true
+}
+const calls: UrlList = { pattern: /^https?:\/\/[^\s/]+/, remedy: 'Write it like https://host/path, in quotes.' }
+const urlLists: Readonly<Record<string, UrlList>> = {
+  rpcUrls: calls,
+  sendUrls: calls,
+  privateUrls: calls,
+  subscribeUrls: { pattern: /^wss?:\/\/[^\s/]+/, remedy: 'Write it like wss://host/path, in quotes.', isSpare: true },
+}
 
 /**
- * A network's entry without the URLs that are wrong, where the list has others; the chain's schema judges a list without any. Never does one list
- * stand in for another: transactions that are for some nodes alone must not go to all.
+ * A network's entry without the URLs that are wrong, where the list has others, or is one that a network works without; the chain's schema judges any
+ * other list without right ones. Never does one list stand in for another: transactions that are for some nodes alone must not go to all.
  */
 function withoutWrongUrls(entry: Section, { env, mayName, isHidden }: CheckOptions) {
   const wrong: TreeProblem[] = []
   const usable: Section = { ...entry }
   /** By the places in what is left, those in the file. */
   const places = new Map<string, string>()
-  for (const key of urlLists) {
+  for (const [key, list] of Object.entries(urlLists)) {
     const urls = entry[key]
     if (!Array.isArray(urls)) continue
     const judged = urls.map((url: unknown, index) => {
       const pointer = pointerOf([key, index])
-      const trouble = isHidden(pointer) ? undefined : urlTrouble(url, env, () => mayName(pointer))
+      const trouble = isHidden(pointer) ? undefined : urlTrouble(url, list, env, () => mayName(pointer))
       const isRepeated = trouble === undefined && urls.indexOf(url) < index
       return { url, pointer, trouble: isRepeated ? { problem: 'repeats an entry above', remedy: 'Keep one of them.' } : trouble }
     })
     const right = judged.filter(({ trouble }) => trouble === undefined)
-    if (right.length === 0) continue
-    usable[key] = right.map(({ url }) => url)
+    if (right.length > 0) usable[key] = right.map(({ url }) => url)
+    else if (list.isSpare && urls.length > 0) delete usable[key]
+    else continue
     for (const [index, { pointer }] of right.entries()) places.set(pointerOf([key, index]), pointer)
     for (const { pointer, trouble } of judged) if (trouble) wrong.push({ pointer, ...trouble })
   }
   return { entry: usable, wrong, placeOf: (pointer: string) => places.get(pointer) ?? pointer }
 }
 
-function urlTrouble(url: unknown, env: Environment, mayName: () => boolean): Omit<TreeProblem, 'pointer'> | undefined {
+function urlTrouble(
+  url: unknown,
+  { pattern, remedy }: UrlList,
+  env: Environment,
+  mayName: () => boolean,
+): Omit<TreeProblem, 'pointer'> | undefined {
   const { value, troubles } = substitute(url, env, mayName)
   const [first] = troubles
   if (first) return { problem: first.problem, remedy: first.remedy }
-  if (typeof value === 'string' && /^https?:\/\/[^\s/]+/.test(value) && URL.canParse(value)) return undefined
-  return { problem: 'is not a URL', remedy: 'Write it like https://host/path, in quotes.' }
+  if (typeof value === 'string' && pattern.test(value) && URL.canParse(value)) return undefined
+  return { problem: 'is not a URL', remedy }
 }
 
 function within(at: string, troubles: readonly TreeProblem[]): TreeProblem[] {
@@ -394,11 +413,7 @@ interface ChainFolder {
  * The networks that the configuration calls required, also of chains whose plugin is missing or cannot be loaded: those of `conf/chains`, and
  * of the defaults of these plugins. What cannot be read is left out; a plugin with such a file is refused.
  */
-export function requiredNetworks(
-  confDir: string,
-  plugins: readonly ChainFolder[],
-  env: Environment = process.env,
-): readonly { chain: string; network: string }[] {
+export function requiredNetworks(confDir: string, plugins: readonly ChainFolder[], env: Environment = process.env): readonly NetworkName[] {
   const folder = join(confDir, 'chains')
   const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.yml')) : []
   const chains = new Set([...files.map((file) => basename(file, '.yml')), ...plugins.map(({ name }) => name)])

@@ -7,6 +7,7 @@ import { isObject } from '../base/json.ts'
 import { convertTexts, fromText, judgePart, type JudgedPart, type SchemaPart } from './check.ts'
 import { surelyFits } from './quick-check.ts'
 import { pointerOf, type Section } from './tree.ts'
+import { reasonOf } from '../base/errors.ts'
 
 /** Plain data, so that another process can answer it. */
 export interface SchemaQuestion {
@@ -36,7 +37,7 @@ export function judgeBySchema({ schema, isTested, parts }: SchemaQuestion): Sche
       }
     if (error instanceof InvalidSchema) return { invalid: error.message }
     if (error instanceof RangeError) return { invalid: 'cannot be used: it refers to itself without an end, or is nested too deep' }
-    return { invalid: `cannot be used: ${error instanceof Error ? error.message : String(error)}` }
+    return { invalid: `cannot be used: ${reasonOf(error)}` }
   }
 }
 
@@ -90,7 +91,7 @@ function compilePluginSchema(schema: unknown, isTested: boolean): ValidateFuncti
     return validate
   } catch (error) {
     if (error instanceof RangeError) throw error
-    throw new InvalidSchema(`is not a valid JSON Schema: ${error instanceof Error ? error.message : String(error)}`)
+    throw new InvalidSchema(`is not a valid JSON Schema: ${reasonOf(error)}`)
   } finally {
     ajv.removeSchema(copy)
   }

@@ -246,7 +246,7 @@ export interface SettingKey {
 }
 
 export interface SettingsFile {
-  file: 'server.yml' | 'ssl.yml'
+  file: 'server.yml' | 'ssl.yml' | 'alerts.yml'
   keys: readonly SettingKey[]
   /** The settings of an empty file. */
   defaults: Section
@@ -261,7 +261,8 @@ function environmentName(name: string): string {
   return `SLUICE_${name.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase()}`
 }
 
-function settingsFile(file: SettingsFile['file'], schema: unknown, prefix: string): SettingsFile {
+/** @param prefix of the names of its settings */
+export function settingsFile(file: SettingsFile['file'], schema: unknown, prefix: string): SettingsFile {
   return { file, keys: keysOf(schema, '', prefix), defaults: defaultsOf(schema) }
 }
 
@@ -351,7 +352,7 @@ export function describeSettings(): SettingRow[] {
   return rows.toSpliced(after, 0, ...secrets)
 }
 
-function defaultOf({ schema }: SettingKey): string {
+export function defaultOf({ schema }: SettingKey): string {
   const value = schema['default']
   if (Array.isArray(value)) return `[${value.join(', ')}]`
   return typeof value === 'string' ? value : JSON.stringify(value ?? '').replace(/^""$/, '')

@@ -1,6 +1,7 @@
 import { existsSync, statSync, readdirSync, type Dirent } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { builtInPlugins } from '../base/layout.ts'
+import { alertsFile, readAlerts, type AlertSettings } from './alerts-file.ts'
 import { checkFile, compile, type Override, type SeparateEntries } from './check.ts'
 import { readClients, type Client, type ClosedRight, type UnlistedClients } from './clients.ts'
 import { ConfigError, type ConfigProblem, nearest, suggestion } from './problems.ts'
@@ -27,6 +28,8 @@ import { readYaml, readTextFile } from './yaml.ts'
 /** All settings, checked, with absolute paths. */
 export type Settings = Omit<ServerSettings, 'wallet'> & {
   ssl: SslSettings
+  /** Absent without `conf/alerts.yml`: nobody is told of anything. */
+  alerts?: AlertSettings
   clients: readonly Client[]
   unlisted: UnlistedClients
   /** Entries about rights that are wrong: nobody gets these rights. */
@@ -60,7 +63,7 @@ const validateServer = compile(serverSchema)
 const validateSsl = compile(sslSchema)
 
 /**
- * Reads conf/server.yml, conf/ssl.yml and conf/clients.yml. Precedence: flag, environment, file, default. @throws ConfigError with every
+ * Reads conf/server.yml, conf/ssl.yml, conf/clients.yml and conf/alerts.yml. Precedence: flag, environment, file, default. @throws ConfigError with every
  * problem
  */
 export function loadSettings({ flags = {}, env = process.env, confDir, home: namedHome }: SettingsSources = {}): Settings {
@@ -89,6 +92,7 @@ export function loadSettings({ flags = {}, env = process.env, confDir, home: nam
   const server = checkFile(validateServer, { ...serverLayers, entries: spenderEntries(closedSpenders) }, env, problems)
   const ssl = checkFile(validateSsl, layers(sslFile), env, problems)
   const clients = readClients(read('clients.yml', true), inConf('clients.yml'), env, problems)
+  const alerts = readAlerts({ confDir: folder, home, env }, overridesOf(alertsFile.keys, flags, env, home, problems), problems)
   const passphraseFile = readPassphraseFile(passphraseVariable, env, home, problems)
   const sealPassphraseFile = readPassphraseFile(sealVariable, env, home, problems)
   const closed = [...closedSpenders, ...(clients?.closed ?? [])]
@@ -111,6 +115,7 @@ export function loadSettings({ flags = {}, env = process.env, confDir, home: nam
       ...(sealPassphraseFile !== undefined && { sealPassphraseFile }),
     },
     ssl: { certsDir: resolve(home, ssl.value.certsDir) },
+    ...(alerts && { alerts }),
     clients: clients.clients,
     unlisted: clients.unlisted,
     closed,
@@ -203,6 +208,7 @@ function readSecretFile(name: string, env: Environment, home: string, problems: 
   return undefined
 }
 
+const allKeys = [...settingKeys, ...alertsFile.keys]
 const knownVariables = [
   'SLUICE_CONF',
   'SLUICE_HOME',
@@ -210,7 +216,7 @@ const knownVariables = [
   'SLUICE_SOLANA_PROGRAMS',
   passphraseVariable,
   sealVariable,
-  ...settingKeys.flatMap(({ environmentName }) => [environmentName, `${environmentName}_FILE`]),
+  ...allKeys.flatMap(({ environmentName }) => [environmentName, `${environmentName}_FILE`]),
 ]
 
 /** A warning for each variable that begins with SLUICE_ and sets nothing. */
@@ -224,13 +230,13 @@ function unknownVariables(env: Environment): string[] {
 }
 
 function unknownFlags(flags: Flags): ConfigProblem[] {
-  const known = settingKeys.map(({ name }) => name)
+  const known = allKeys.map(({ name }) => name)
   return Object.keys(flags)
     .filter((name) => !known.includes(name))
     .map((name) => ({ file: 'command line', path: name, problem: 'is not a known setting', remedy: suggestion(name, known) }))
 }
 
-const files = ['server.yml', 'ssl.yml', 'clients.yml', 'limits.yml']
+const files = ['server.yml', 'ssl.yml', 'clients.yml', 'limits.yml', 'alerts.yml']
 const folders = ['chains', 'connectors', 'interfaces', 'tokens']
 
 /** A warning for each file of the conf folder that looks like settings and is not read. */

@@ -2,7 +2,7 @@
 // something else, or nothing. Pure.
 import { isSameAddress } from '../base/addresses.ts'
 import { curves, walletAddress, type CurveName } from '../keys/curves.ts'
-import { amountProblems, isMistypedAddress, networkPath, type KnownNetwork, type KnownToken } from './known-names.ts'
+import { amountProblems, isMistypedAddress, type KnownNetwork, type KnownToken } from './known-names.ts'
 import { nearest, suggestion } from './problems.ts'
 import { pointerOf, type TreeProblem } from './tree.ts'
 import {
@@ -12,6 +12,7 @@ import {
   type LimitsOfNetworkAsFarAsRight,
   type WalletLimits,
 } from './wallet-limits.ts'
+import { networkPath } from '../base/networks.ts'
 
 /** A network that the signer signs on. What a list does not say of a token is absent. */
 export interface SigningNetwork extends Omit<KnownNetwork, 'tokens'> {

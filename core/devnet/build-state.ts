@@ -31,6 +31,7 @@ import { declaredDevnet, isDeclared, messageOf } from '../plugins/index.ts'
 import { DevnetError, chainId, startAnvil, toHex, tradingWallets, type Anvil } from './anvil.ts'
 import { deployOutside, readAccounts, type DeployStep, type OutsideBudget, type OutsidePlugin, type StartOutside } from './outside.ts'
 import { isObject } from '../base/json.ts'
+import { reasonOf } from '../base/errors.ts'
 
 const pluginTimeoutMs = 60_000
 
@@ -39,7 +40,7 @@ class DeploymentFailure extends DevnetError {
   readonly plugin: DevnetPlugin
 
   constructor(plugin: DevnetPlugin, cause: unknown) {
-    super(`The devnet.ts of ${plugin.name} failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    super(`The devnet.ts of ${plugin.name} failed: ${reasonOf(cause)}`, { cause })
     this.plugin = plugin
   }
 }
@@ -213,7 +214,7 @@ export async function deployPlugins(devnetFiles: readonly string[], outside?: Ou
       if (namesake) throw new Error(`${namesake[1]} already has the name ${plugin.name}`)
       files.set(plugin, file)
     } catch (error) {
-      refused.push({ file, reason: error instanceof Error ? error.message : String(error) })
+      refused.push({ file, reason: reasonOf(error) })
     }
   }
   for (;;) {
@@ -322,6 +323,7 @@ function isDevnetPlugin(value: unknown): value is DevnetPlugin {
     'tokens' in value ? value.tokens : undefined,
     'deploy' in value ? value.deploy : undefined,
     'quoter' in value ? value.quoter : undefined,
+    'clusterQuoter' in value ? value.clusterQuoter : undefined,
     'perpOperator' in value ? value.perpOperator : undefined,
     'bookOperators' in value ? value.bookOperators : undefined,
   ]

@@ -1,6 +1,7 @@
 // Programs of Solana's exchanges are in no release: whoever wants them on a devnet takes them from a node. core/devnet/solana-programs.json says
 // which bytes the arithmetic was held against, their licence and where else they are.
 import { createHash } from 'node:crypto'
+import { programBytes } from '../base/elf.ts'
 import { isObject } from '../base/json.ts'
 import { encodeBase58 } from '../keys/curves.ts'
 
@@ -37,9 +38,7 @@ export async function fetchProgram(nodeUrl: string, id: string): Promise<Fetched
 
 function programOf(data: Buffer, id: string): FetchedProgram {
   if (data.subarray(0, 4).toString('latin1') !== '\x7fELF') throw new Error(`What ${id} has is no program: it does not begin as one.`)
-  // Linkers write the table of sections last: its place, the size of an entry and their number say where a program ends.
-  const end = data.length < 64 ? 0n : data.readBigUInt64LE(0x28) + BigInt(data.readUInt16LE(0x3a) * data.readUInt16LE(0x3c))
-  const bytes = end > 0n && end <= data.length ? data.subarray(0, Number(end)) : data
+  const bytes = programBytes(data)
   return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') }
 }
 

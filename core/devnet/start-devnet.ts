@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Settings, devnetNetwork } from '../config/settings.ts'
+import { agesOwner } from '../market/market-ages.ts'
 import { allowedPlugins, messageOf, registerHook, tryPlugins, type AllowedPlugins, type FoundPlugin } from '../plugins/index.ts'
 import type { Store } from '../store/store.ts'
 import { anvilBinary, DevnetError, installedDevnet, chainId, refuseTakenPort, startAnvil, toHex, type Anvil } from './anvil.ts'
@@ -255,7 +256,7 @@ const outsideBudget = { processorMs: 10_000, clockMs: 60_000, idleMs: 15_000 }
 /**
  * Deletes the journal of an earlier devnet. A new devnet starts from block 0: the journaled transactions did not happen on it, its nonces are
  * free again, and the same bytes may be signed a second time. Events about the earlier devnet stay. An Idempotency-Key that was used only
- * there is free again too, because its answer names a transaction that no longer exists.
+ * there is free again too, because its answer names a transaction that no longer exists. Its tokens have no market yet, and so no age of one.
  */
 export async function forgetDevnet(store: Store, chain: string = devnetNetwork.chain): Promise<void> {
   const { network } = devnetNetwork
@@ -278,5 +279,6 @@ export async function forgetDevnet(store: Store, chain: string = devnetNetwork.c
     await tx.deleteFrom('requests').where('request_id', 'in', requests(true)).where('request_id', 'not in', requests(false)).execute()
     for (const table of ['hashes', 'orders', 'entries', 'archived'] as const)
       await tx.deleteFrom(table).where('chain', '=', chain).where('network', '=', network).execute()
+    await tx.deleteFrom('budgets').where('owner', '=', agesOwner(isDevnets)).execute()
   })
 }

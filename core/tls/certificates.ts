@@ -41,12 +41,23 @@ export async function newClient(certsDir: string, name: string, access: CaAccess
   return withAuthority(certsDir, access, async (authority) => {
     const taken = (await namesOfClients(certsDir)).find((known) => known.toLowerCase() === name.toLowerCase())
     if (taken !== undefined) {
-      throw new CertificateError(
+      throw new NameTakenError(
+        taken,
         `There is already a client "${taken}": renew it with "${command} certs renew ${taken}", or choose another name.`,
       )
     }
     return makeClient(certsDir, authority, name)
   })
+}
+
+/** A client has the name. */
+export class NameTakenError extends CertificateError {
+  readonly taken: string
+
+  constructor(taken: string, message: string) {
+    super(message)
+    this.taken = taken
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 // The folder in which a client of Hummingbot looks for its certificate, by the names that it knows.
 import { createPrivateKey } from 'node:crypto'
-import { mkdir, open, rm, type FileHandle } from 'node:fs/promises'
+import { mkdir, open, rm, rmdir, type FileHandle } from 'node:fs/promises'
 import path from 'node:path'
 import { CertificateError, certificateFiles, hasErrorCode, readCertificateFile } from './certificate-files.ts'
 import type { NewCertificate } from './certificates.ts'
@@ -9,7 +9,7 @@ import type { NewCertificate } from './certificates.ts'
 interface ClientFolder {
   /** Writes the certificate into them. @param keyPassphrase encrypts the key @throws CertificateError */
   fill(certsDir: string, made: NewCertificate, keyPassphrase?: string): Promise<void>
-  /** Takes the files away again. */
+  /** Takes the files away again, and the folders that were not there before. */
   discard(): Promise<void>
 }
 
@@ -17,13 +17,15 @@ interface ClientFolder {
 export async function openClientFolder(folder: string): Promise<ClientFolder> {
   const { caCert, clientCert, clientKey } = certificateFiles(folder)
   const files = new Map<string, FileHandle>()
+  let firstMade: string | undefined
   const close = () => Promise.all([...files.values()].map((each) => each.close().catch(() => {})))
   const discard = async () => {
     await close()
     await Promise.all([...files.keys()].map((file) => rm(file, { force: true })))
+    await removeMade(folder, firstMade)
   }
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    firstMade = await mkdir(folder, { recursive: true, mode: 0o700 })
     for (const file of [caCert, clientCert, clientKey]) files.set(file, await open(file, 'wx', 0o600))
   } catch (cause) {
     await discard()
@@ -53,6 +55,19 @@ export async function openClientFolder(folder: string): Promise<ClientFolder> {
         await close()
       }
     },
+  }
+}
+
+/** From a folder up to the first one that was made for it, as far as they are empty. */
+async function removeMade(folder: string, first: string | undefined): Promise<void> {
+  if (first === undefined) return
+  const top = path.resolve(first)
+  for (let each = path.resolve(folder); each.startsWith(top); each = path.dirname(each)) {
+    const isRemoved = await rmdir(each).then(
+      () => true,
+      () => false,
+    )
+    if (!isRemoved) return
   }
 }
 

@@ -29,6 +29,47 @@ export async function listClients(certsDir: string, now = new Date()): Promise<C
   return [...known.toSorted(byNameThenNewest), ...bySerialOnly]
 }
 
+/** When a certificate ends. `fingerprint256` is absent of those of the server. */
+export interface CertificateEnd {
+  readonly name: string
+  readonly expiresAt: number
+  readonly fingerprint256?: string
+}
+
+/** Those of the server and its CA, and of clients the newest of each name that is not revoked; undefined where they cannot be read. */
+async function certificateEnds(certsDir: string): Promise<readonly CertificateEnd[] | undefined> {
+  const { serverCert, caCert } = certificateFiles(certsDir)
+  const own = async (name: string, file: string): Promise<CertificateEnd> => {
+    const { validTo } = new X509Certificate(await readCertificateFile(file))
+    return { name, expiresAt: new Date(validTo).getTime() }
+  }
+  try {
+    const ends = await Promise.all([own('server', serverCert), own('ca', caCert)])
+    // From new to old.
+    const newest = new Map<string, CertificateEnd>()
+    for (const { state, certificate } of await listClients(certsDir)) {
+      if (state === 'revoked' || !certificate || newest.has(certificate.name)) continue
+      const { name, validTo, fingerprint256 } = certificate
+      newest.set(name, { name, expiresAt: validTo.getTime(), fingerprint256 })
+    }
+    return [...ends, ...newest.values()]
+  } catch (error) {
+    if (error instanceof CertificateError) return undefined
+    throw error
+  }
+}
+
+/** Each signature in the folder is checked when it is read, and whoever has a certificate may ask. */
+const keptMs = 60_000
+
+export function createCertificateEnds(certsDir: string, nowMs = () => performance.now()): () => ReturnType<typeof certificateEnds> {
+  let [reading, readAt]: [ReturnType<typeof certificateEnds> | undefined, number] = [undefined, 0]
+  return () => {
+    if (!reading || nowMs() - readAt > keptMs) [reading, readAt] = [certificateEnds(certsDir), nowMs()]
+    return reading
+  }
+}
+
 /** The names of those that are not revoked; none where they cannot be read: who reads them says so. */
 export async function certificateNames(certsDir: string): Promise<readonly string[]> {
   try {

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import { createServer, type Server, type ServerOptions } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
-import { SluiceError } from '../base/errors.ts'
+import { reasonOf, SluiceError } from '../base/errors.ts'
 import { command } from '../base/layout.ts'
 import { type HandshakeLimits, paceHandshakes } from './handshakes.ts'
 import { normalSerial } from './revocation-list.ts'
@@ -68,11 +68,7 @@ export async function createTlsServer(
       log.info({ certsDir, revoked: next.revocations.size }, 'certificates reloaded')
       closeRefused(caReplaced)
     },
-    rejected: (error) =>
-      log.warn(
-        { certsDir },
-        `changed certificates rejected, the earlier ones stay in use: ${error instanceof Error ? error.message : String(error)}`,
-      ),
+    rejected: (error) => log.warn({ certsDir }, `changed certificates rejected, the earlier ones stay in use: ${reasonOf(error)}`),
   })
 
   warnBeforeExpiry(certificates, log)

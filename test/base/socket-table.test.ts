@@ -26,7 +26,7 @@ describe('the other end of a connection, by the table of the system', () => {
     expect(userIn([''], ends)).to.equal(undefined)
   })
 
-  it('is found in the table of IPv6, of an address of either kind', () => {
+  it('stands in the table of IPv6, too, with an address of either kind', () => {
     const mapped = '0000000000000000FFFF00000100007F'
     expect(userIn(['', row('01', 1002, 7, mapped)], ends)).to.equal(1002)
     const loopback = '00000000000000000000000001000000'
@@ -36,7 +36,7 @@ describe('the other end of a connection, by the table of the system', () => {
     expect(userIn(['', row('01', 1004, 7, local, remote)], far)).to.equal(1004)
   })
 
-  it('is nobody where the process has closed it, though the system shows it as root', () => {
+  it('has no owner where the process has closed it, though the system shows it as root', () => {
     for (const state of ['04', '05', '06']) expect(userIn([row(state, 0, 0)], ends), state).to.equal(undefined)
     expect(userIn([row('01', 0, 0)], ends)).to.equal(undefined)
   })

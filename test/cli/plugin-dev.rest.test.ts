@@ -180,6 +180,30 @@ describe('sluice plugin dev', function () {
     expect(printed).to.include('Interfaces are taken up when a server starts')
   })
 
+  it('quotes and trades by a new exchange on Solana, as it was written', async () => {
+    const launch = path.join(root, 'bin/launch.mjs')
+    execFileSync(process.execPath, [launch, 'plugin', 'new', 'tidalswap', '--kind', 'pool', '--family', 'solana'], { cwd: base })
+    develop([], [], path.join(base, 'tidalswap'))
+    const green = await runOver()
+    expect(green).to.match(/✓ AMM-12/)
+    expect(green).to.match(allPassed)
+    const [, certs = '', url = '', target = ''] = /--cacert (\S+)\/ca_cert\.pem .*'(https:\/\/[^/]+)(\S+)'/.exec(green) ?? []
+    const client = createClient(url, certs)
+    const quoted = (await client.get(target)).body
+    const { address } = (await client.get('/wallet')).body.find(({ chain }: { chain: string }) => chain === 'solana')
+    const order = { ...Object.fromEntries(new URL(target, url).searchParams), address }
+    const { txHash, expectedAmount } = (await client.post('/amm/trade', order)).body
+    expect(expectedAmount).to.equal(quoted.expectedAmount)
+    const poll = async () => (await client.post('/network/poll', { chain: 'solana', network: 'local', txHash })).body
+    let polled = await poll()
+    for (let polls = 0; polls < 300 && polled.txState !== 'CONFIRMED'; polls += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      polled = await poll()
+    }
+    expect(polled.fill).to.include({ amountIn: quoted.amount, amountOut: expectedAmount })
+    client.close()
+  })
+
   it('says once that nothing contains the plugin, where the system has no namespaces', async () => {
     writeFileSync(source, good)
     const noNamespaces = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'

@@ -7,6 +7,7 @@ import { writeNew } from '../../core/cli/plugin-new.ts'
 import { loadSettings } from '../../core/config/settings.ts'
 import { deployerAddress } from '../../core/devnet/build-state.ts'
 import { perpDevnetContracts } from '../../kits/perp/devnet.ts'
+import { signerOf } from '../../tools/solana-node/faucet.ts'
 import { kinds } from '../docs/kinds.ts'
 import { fencesOf, readPage, root } from '../docs/page.ts'
 
@@ -21,13 +22,15 @@ describe('sluice plugin new', () => {
   afterEach(() => rmSync(base, { recursive: true, force: true }))
 
   const settings = () => loadSettings({ confDir: path.join(base, 'conf'), env: {}, flags: { 'plugins.folders': [path.join(home, 'own')] } })
-  const make = (name: string, kind: string, into = home) => writeNew(name, { kind, in: into }, settings())
+  const make = (name: string, kind: string, into = home, family?: string) =>
+    writeNew(name, { kind, ...(family !== undefined && { family }), in: into }, settings())
+  const nameOf = ({ kind, family }: { kind: string; family?: string | undefined }) => ['my', kind, family].filter(Boolean).join('-')
   const read = (...names: readonly string[]) => readFileSync(path.join(home, ...names), 'utf8')
 
-  it('writes a folder of each kind, in which nothing has the name of the template', async () => {
-    for (const [kind, template] of Object.entries(kinds)) {
-      const name = `my-${kind}`
-      expect(await make(name, kind)).to.include(path.join(home, name))
+  it('writes a folder of each kind and family, in which nothing has the name of the template', async () => {
+    for (const { kind, family, name: template } of kinds) {
+      const name = nameOf({ kind, family })
+      expect(await make(name, kind, home, family)).to.include(path.join(home, name))
       const files = readdirSync(path.join(home, name))
       expect(files).to.include.members([
         '.github',
@@ -54,7 +57,9 @@ describe('sluice plugin new', () => {
           new RegExp(`^npx sluice --home <home> plugin add ${kind === 'chain' ? '--trusted ' : ''}\\./${name}-0\\.1\\.0\\.tgz$`, 'm'),
         )
     }
-    expect(readdirSync(home)).to.have.members(Object.keys(kinds).map((kind) => `my-${kind}`))
+    expect(readdirSync(home)).to.have.members(kinds.map(nameOf))
+    // Each template is of a kind: the packages' tests write them all.
+    expect(readdirSync(path.join(root, 'templates'))).to.have.members([...kinds.map(({ name }) => name), 'common'])
   })
 
   it('writes the addresses that the devnet gives to contracts of a plugin of this name', async () => {
@@ -78,7 +83,7 @@ describe('sluice plugin new', () => {
     )
     const shown = (await Promise.all(pages.map(readPage))).flatMap(fencesOf)
     const compared: string[] = []
-    for (const name of Object.values(kinds)) {
+    for (const { name } of kinds) {
       for (const file of readdirSync(path.join(root, 'templates', name))) {
         const fence = shown.find((each) => each.file === `${name}/${file}`)
         if (fence) expect(readFileSync(path.join(root, 'templates', name, file), 'utf8'), fence.file).to.equal(fence.text)
@@ -86,6 +91,33 @@ describe('sluice plugin new', () => {
       }
     }
     expect(new Set(compared)).to.deep.equal(new Set(['ferryswap', 'lakeswap', 'tidebook', 'sonic', 'rillswap', 'pair-prices']))
+  })
+
+  it('writes a connector on Solana, whose program and pools solana/local has', async () => {
+    await make('mine', 'pool', home, 'solana')
+    for (const file of ['index.ts', 'devnet.ts'])
+      expect(read('mine', file))
+        .to.include("name: 'mine'")
+        .and.not.match(/creekswap/)
+    const program = await signerOf('creekswap pool program')
+    for (const file of ['defaults.yml', 'devnet.ts']) expect(read('mine', file)).to.include(program.address)
+    for (const pair of ['BASE USDC', 'USDC BASE', 'FEES USDC'])
+      expect(read('mine', 'deployments.ts')).to.include((await signerOf(`creekswap pool ${pair}`)).address)
+    // What is changed of a kit of the release is changed here too.
+    const own = readFileSync(path.join(root, 'plugins/poolswap/pool.ts'), 'utf8')
+    const body = (text: string) => text.slice(text.indexOf('const [vaultsAt')).replaceAll(/\/\*\*.*\*\/\n/g, '')
+    expect(body(read('mine', 'pools.ts'))).to.equal(body(own))
+  })
+
+  it('names the families of a kind where there is no template for one', async () => {
+    const refused = (kind: string, family: string) =>
+      make('mine', kind, home, family).then(
+        () => '',
+        (error: Error) => error.message,
+      )
+    expect(await refused('pool', 'solna')).to.match(/no template of the kind 'pool' for the family 'solna'.*solana/)
+    expect(await refused('perp', 'solana')).to.match(/no template of the kind 'perp' for the family 'solana'.*evm/)
+    expect(readdirSync(home)).to.deep.equal([])
   })
 
   it('takes an empty folder that is there', async () => {

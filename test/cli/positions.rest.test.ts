@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { Interface } from 'ethers'
 import { startKernel } from '../../core/kernel.ts'
@@ -6,6 +8,7 @@ import { newClient } from '../../core/tls/certificates.ts'
 import { dayMs } from '../../core/transactions/archiver.ts'
 import { createClient } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
+import { follow } from '../events/client.ts'
 import { admins, local, mined, noted, oneChain, uniswap, withoutBlocks } from '../http/shared-server.ts'
 import { rpcTo } from '../kits/evm/test-chain.ts'
 import { type Bot, botsOf, chainNetwork, cuttablePost } from '../plugins/hummingbot/bot.ts'
@@ -85,11 +88,18 @@ describe('sluice positions', function () {
     const told = (await bot.post('/trading/clmm/open', body)).data.positionAddress
     expect(await orphaned()).to.deep.equal([])
 
+    const follower = await follow(server, { topics: 'deliveries' })
     const first = await lostOpen(body, async (txHash) => {
+      await follower.hears('lost', ({ data }) => data.deliveries[0]?.state === 'lost')
       expect(await orphaned()).to.have.nested.property('[0].txHash', txHash)
       expect(await runCommand(server, ['positions', '--orphaned'])).to.contain('not mined yet')
     })
+    await follower.close()
     const id = await idOf(first)
+    await until('it stands in the book', async () => {
+      const { liquidity = [] } = (await server.client.get('/books', { address: admins })).body
+      return liquidity.some(({ position, closed }: { position: string; closed: boolean }) => position === id && !closed)
+    })
     const shown = await runCommand(server, ['positions', '--orphaned'])
     expect(shown)
       .to.contain(`for Hummingbot ${id}`)
@@ -110,13 +120,23 @@ describe('sluice positions', function () {
     expect(await orphaned()).to.deep.equal([])
   })
 
-  it('gives the request that closes one, after which it is not there any more', async () => {
-    const id = await idOf(await lostOpen({ ...body, slippagePct: 0.5 }))
-    const shown = await runCommand(server, ['positions', '--orphaned'])
-    const [, request = ''] = /POST \/amm\/liquidity\/remove (\{.*\})/.exec(shown) ?? []
-    expect(JSON.parse(request)).to.deep.include({ ...local, connector: 'uniswap', address: admins, tokenId: id, burn: true })
-    const txHash = await submitted('/amm/liquidity/remove', JSON.parse(request))
-    expect(await orphaned()).to.deep.equal([])
+  it('gives the command that adopts one, and the one that closes it, after which it is not there any more', async () => {
+    const asked = { ...body, slippagePct: 0.5 }
+    const ids: string[] = []
+    let txHash = ''
+    for (const how of ['adopt, by collecting its fees', 'close']) {
+      const id = await idOf(await lostOpen(asked))
+      ids.push(id)
+      const shown = await runCommand(server, ['positions', '--orphaned'])
+      const [, command = ''] = new RegExp(`${how}: (curl .*)`).exec(shown) ?? []
+      expect(command).to.contain(`"tokenId":"${id}"`)
+      const { stdout } = await promisify(execFile)('sh', ['-c', `${command} --silent`])
+      txHash = JSON.parse(stdout).txHash
+      await mined(server.client, txHash)
+      expect(await orphaned(), how).to.deep.equal([])
+    }
+    const [adopted, id] = ids
+    expect((await listed()).find(({ tokenId }) => tokenId === adopted)).to.include({ isFollowed: true })
     await confirmed(txHash)
     expect((await listed()).map(({ tokenId }) => tokenId)).not.to.include(id)
   })
@@ -167,7 +187,8 @@ describe('sluice positions', function () {
 
   it('is listed for the way back as the request that closes it at Hummingbot’s own Gateway, where that has such positions', async () => {
     const lines = (await runCommand(server, ['hummingbot', 'positions'])).split('\n')
-    const requests = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+    const bodies = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+    const requests = bodies.filter(({ positionAddress }) => positionAddress !== undefined)
     const known: { tokenId: string; version: string }[] = JSON.parse(await runCommand(server, ['positions', '--json']))
     expect(requests.map(({ positionAddress }) => positionAddress)).to.deep.equal(
       known.filter(({ version }) => version === 'v3').map(({ tokenId }) => tokenId),
@@ -175,12 +196,57 @@ describe('sluice positions', function () {
     expect(lines.filter((line) => line.includes('no positions of v4'))).to.have.length(
       known.filter(({ version }) => version === 'v4').length,
     )
+    expect(lines).to.include(`For Hummingbot’s Gateway to close: ${requests.length} of positions, 0 of shares.`)
     const [request] = requests
     expect(request).to.include({ chainNetwork, connector: 'uniswap', walletAddress: admins })
     const closed = await bot.post('/trading/clmm/close', request)
     expect(closed.status).to.equal(1)
     await confirmed(closed.signature)
     expect(await runCommand(server, ['hummingbot', 'positions'])).not.to.contain(JSON.stringify(request))
+  })
+
+  it('has shares of pools for the way back, too, as the request that removes them there, and those of no other exchange', async () => {
+    const pools: Record<string, string> = {}
+    for (const connector of ['uniswap', 'sushiswap']) {
+      const spender = connector === 'uniswap' ? 'uniswap/v2' : connector
+      for (const token of ['WETH', 'USDC']) await submitted('/evm/approve', { address: admins, spender, token })
+      const shares = { connector, tokens: ['WETH', 'USDC'], amounts: ['0.01'], address: admins }
+      const { status, text, body: added } = await server.client.post('/amm/shares/add', { ...local, ...shares })
+      expect(status, text).to.equal(200)
+      pools[connector] = added.pool
+      await mined(server.client, added.txHash)
+      await noted(server.client, added.txHash)
+    }
+    const shown = await runCommand(server, ['hummingbot', 'positions'])
+    const bodies = shown.split('\n').flatMap((line) => (line.includes('percentageToRemove') ? [JSON.parse(line)] : []))
+    const request = { connector: 'uniswap', chainNetwork, walletAddress: admins, poolAddress: pools['uniswap'], percentageToRemove: 100 }
+    expect(bodies).to.deep.equal([request])
+    expect(shown).to.contain(`shares of sushiswap v2 ${pools['sushiswap']}`)
+    expect(await runCommand(server, ['hummingbot', 'positions', '--orphaned'])).not.to.contain('percentageToRemove')
+  })
+
+  it('lists one whose last close came to nothing, until it is closed', async () => {
+    const id = (await bot.post('/trading/clmm/open', { ...body, slippagePct: 0.7 })).data.positionAddress
+    expect(await orphaned()).to.deep.equal([])
+    const { body: config } = await server.client.get('/connector/config', { connector: 'uniswap' })
+    const manager = config.contractAddresses.local.positionManagerAddress
+    const rpc = rpcTo(server.rpcUrl)
+    const closing = { ...uniswap, address: admins, tokenId: id, burn: true }
+    const failed = await withoutBlocks(rpc, async () => {
+      const { text, body: sent } = await server.client.post('/amm/liquidity/remove', closing)
+      expect(sent, text).to.have.property('txHash')
+      const code = await rpc('eth_getCode', manager, 'latest')
+      await rpc('anvil_setCode', manager, '0xfd')
+      await rpc('evm_mine')
+      await rpc('anvil_setCode', manager, code)
+      return sent.txHash
+    })
+    await until('its close is final', async () => (await server.client.get('/network/poll', { ...local, txHash: failed })).body.final)
+    expect(await orphaned()).to.have.nested.property('[0].failedClose', failed)
+    expect((await orphaned()).map(({ tokenId }) => tokenId)).to.deep.equal([id])
+    expect(await runCommand(server, ['positions', '--orphaned'])).to.contain(`its close ${failed} came to nothing`)
+    await submitted('/amm/liquidity/remove', closing)
+    expect(await orphaned()).to.deep.equal([])
   })
 
   it('leaves out one that was closed elsewhere once that is final, and not before', async () => {

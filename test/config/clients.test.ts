@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { clientOf, describeClosed } from '../../core/config/clients.ts'
 import { loadSettings } from '../../core/config/settings.ts'
 import { readWalletLimits } from '../../core/config/limits-file.ts'
-import { closeWrongAddresses, signerFiles } from '../../core/wallet/signing.ts'
+import { closeWrongAddresses } from '../../core/config/wrong-addresses.ts'
+import { signerFiles } from '../../core/wallet/signing.ts'
 import { readClientsFile } from '../../core/config/live-clients.ts'
 import { described, eachWithHome } from './home.ts'
 
@@ -168,7 +169,7 @@ describe('clients.yml', () => {
         ]),
       },
     ])
-    expect(closed.map(describeClosed)).to.have.length(5)
+    expect(closed.map((each) => describeClosed(each))).to.have.length(5)
     expect(closed.map(describeClosed).join('\n')).to.contain(
       'conf/clients.yml:6 clients.treasurer.sendTo.0xA1[1] is of the wrong type, so it gives the client "treasurer" nothing.',
     )

@@ -331,5 +331,29 @@ describe("a chain's configuration", () => {
         [11, 'local.sendUrls[0]', 'local'],
       ])
     })
+
+    it('leaves out URLs to subscribe to that are wrong, and goes on without any', async () => {
+      await home.write(
+        'conf/chains/ethereum.yml',
+        [
+          'mainnet:',
+          '  rpcUrls: [https://a/]',
+          '  subscribeUrls: ["wss://n/${NOT_SET}"]',
+          'local:',
+          '  rpcUrls: [https://a/]',
+          '  subscribeUrls: [https://b/, wss://c/]',
+        ].join('\n'),
+      )
+      const subscribeUrls = { type: 'array', items: { type: 'string', pattern: '^wss?://' }, minItems: 1 }
+      const { config, leftOut = [] } = load({ schema: { ...network, properties: { ...network.properties, subscribeUrls } } })
+      expect(config).to.deep.equal({
+        mainnet: { rpcUrls: ['https://a/'], confirmations: 12 },
+        local: { rpcUrls: ['https://a/'], subscribeUrls: ['wss://c/'], confirmations: 12 },
+      })
+      expect(leftOut.map(({ line, path: at, network: without }) => [line, at, without])).to.deep.equal([
+        [3, 'mainnet.subscribeUrls[0]', undefined],
+        [6, 'local.subscribeUrls[0]', undefined],
+      ])
+    })
   })
 })

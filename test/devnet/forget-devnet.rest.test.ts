@@ -26,6 +26,24 @@ describe('a new devnet', () => {
     }
   })
 
+  it('reads the age of its markets anew, and keeps that of other networks', async () => {
+    const store = await freshStore()
+    try {
+      const owners = ['market ethereum/local', 'market ethereum/sepolia', 'client bot']
+      await store.write((tx) =>
+        tx
+          .insertInto('budgets')
+          .values(owners.map((owner) => ({ owner, body: '' })))
+          .execute(),
+      )
+      await forgetDevnet(store)
+      const rows = await store.read((db) => db.selectFrom('budgets').select('owner').orderBy('owner').execute())
+      expect(rows.map(({ owner }) => owner)).to.deep.equal(['client bot', 'market ethereum/sepolia'])
+    } finally {
+      await store.close()
+    }
+  })
+
   it('removes the journal of the earlier devnet, and keeps that of other networks', async () => {
     const [store, site] = [await freshStore(), await startSite()]
     try {

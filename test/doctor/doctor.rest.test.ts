@@ -145,17 +145,33 @@ describe('sluice doctor', () => {
     const home = await newHome(devnetOnly, { plugins })
     const nobody = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92267'
     await writeFile(path.join(home, 'conf', 'connectors', 'uniswap.yml'), 'allowedSlippage: 0.01\n')
-    await writeFile(path.join(home, 'conf', 'clients.yml'), stringify({ clients: { bot: { permissions: ['read'], wallets: [nobody] } } }))
+    const tokens = { 'ethereum/local': { ETH: { perHour: '1' }, WET: { perHour: '1' } } }
+    const bot = { permissions: ['read'], wallets: [nobody], limits: { maxDailyGas: '1', tokens } }
+    await writeFile(path.join(home, 'conf', 'clients.yml'), stringify({ clients: { bot } }))
 
     const { code, said } = await doctor(home)
     expect(code, said).to.equal(1)
     for (const line of [
       /^! configuration plugins\.disabled names "sushi-swap", but there is no such plugin\. Did you mean sushiswap\?/m,
       /^! clients +bot may use 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92267, but the server holds no such wallet\.\n +→ .+wallet add/m,
+      /^! clients +limits\.tokens\["ethereum\/local"\]\.WET of the client "bot" .+ \(did you mean "WETH"\?\)/m,
       /^✗ plugins +uniswap is refused \(configuration\): conf\/connectors\/uniswap\.yml:1 allowedSlippage: .+\n +→ .+such as 1\/100/m,
     ])
       expect(said).to.match(line)
     expect(said).not.to.contain('uniswap.yml is not read')
+    expect(said, 'the coin').not.to.contain('.ETH of the client')
+  })
+
+  it('says from when an entry of a client with an error closes it, and that a server that runs keeps its clients', async () => {
+    const home = await newHome(devnetOnly)
+    const bot = { permissions: ['read', 'trade'], wallets: 'all', limits: { maxDailyLoss: 'much' } }
+    await writeFile(path.join(home, 'conf', 'clients.yml'), stringify({ clients: { bot } }))
+
+    const { code, said } = await doctor(home)
+    expect(code, said).to.equal(1)
+    expect(said).to.match(
+      /^✗ rights +conf\/clients\.yml:\d+ clients\.bot\.limits\.maxDailyLoss .+, so from the next start on the client "bot" has no permission\. A server that runs keeps all clients as they were before the file had an error\.\n +→ /m,
+    )
   })
 
   it('warns of a node whose newest block is old: it is behind, or this clock is ahead', async () => {

@@ -15,7 +15,7 @@ describe('what wallets have approved, as doctor says it', () => {
       async standing(_owner: string, spenders: readonly string[]) {
         asked.push([...spenders])
         if (standing instanceof Error) throw standing
-        return standing
+        return { head: { number: 1n, timestamp: 1 }, grants: standing }
       },
     }
     const tokens = [{ symbol: 'WETH', address: weth, decimals: 18 }]

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { execFile, spawn } from 'node:child_process'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { certsCommand } from '../../core/cli/certs.ts'
@@ -112,6 +112,25 @@ describe('sluice certs', () => {
     ]
     for (const args of refused) expect(await certs(certsDir, ...args), args.join(' ')).to.include({ code: 1, out: '' })
     expect(await readdir(certsDir)).not.to.include('bot-1_key.pem')
+  })
+
+  it('new leaves nothing of that folder where the client has a certificate already, and says what to copy', async () => {
+    const certsDir = await madeCertificates()
+    const home = await emptyFolder()
+    await certs(certsDir, 'new', 'bot-1')
+    const before = await readdir(certsDir)
+
+    const made = await certs(certsDir, 'new', 'Bot-1', '--hummingbot', path.join(home, 'a', 'certs'))
+
+    expect(made).to.include({ code: 1, out: '' })
+    for (const file of [path.join(certsDir, 'bot-1_key.pem'), path.join(home, 'a', 'certs', 'client_key.pem')])
+      expect(made.err).to.include(file)
+    expect(made.err).to.match(/^error: .+\n$/)
+    expect(await readdir(home)).to.deep.equal([])
+    await mkdir(path.join(home, 'there'))
+    await certs(certsDir, 'new', 'bot-1', '--hummingbot', path.join(home, 'there', 'certs'))
+    expect(await readdir(home, { recursive: true })).to.deep.equal(['there'])
+    expect(await readdir(certsDir)).to.deep.equal(before)
   })
 
   it("new encrypts the key in that folder with the client's password", async () => {

@@ -1,0 +1,88 @@
+// Reads queries as `field-reader.ts` does, those that come again without reading them again.
+import { hashOf, SecondTimes } from '../base/second-times.ts'
+import { readQuery, type Fields, type FieldsReader } from './field-reader.ts'
+
+/** A request that may come again. Where its answer is the same object again, only the time and latency of the response differ. */
+export interface Question<T extends object = Fields> {
+  /** Frozen, with its lists. */
+  readonly request: Readonly<T>
+  /** The last answer, if it cannot change. */
+  answer?: object | undefined
+  /** That answer as JSON, up to what differs each time. */
+  open?: string
+}
+
+const maxCachedQueries = 500
+const maxCachedLength = 500
+
+/**
+ * Reads queries through caches: bots ask the same question again and again, or the same but for its amount. The first holds what was asked for twice;
+ * for the second the amount alone is read.
+ */
+export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (query: string) => Question<T> {
+  const cache = new Map<string, Question<T>>()
+  const seen = new SecondTimes()
+  const byAmount = new Map<string, QueryForm<T>>()
+  const readAll = (query: string): T => withFrozenLists(read(readQuery(query), 'query'))
+  /** The form of the last one: many come one after another, and what it begins and ends with is compared sooner than it is put together. */
+  let last: QueryForm<T> | undefined
+
+  /** Of a query with one amount that is plain. */
+  function formOf(query: string): QueryForm<T> | undefined {
+    if (last && query.startsWith(last.before)) {
+      const end = query.indexOf('&', last.before.length)
+      if (query.length - last.after.length === (end < 0 ? query.length : end) && query.endsWith(last.after)) return last
+    }
+    const at = query.startsWith(amountField) ? 0 : query.indexOf(`&${amountField}`)
+    if (at < 0) return undefined
+    const from = at + amountField.length + (at > 0 ? 1 : 0)
+    const end = query.indexOf('&', from)
+    const [before, after] = [query.slice(0, from), end < 0 ? '' : query.slice(end)]
+    return byAmount.get(before + after) ?? { before, after }
+  }
+
+  function requestOf(query: string, form: QueryForm<T> | undefined, amount: string): T {
+    if (!form || !plainAmount.test(amount)) return readAll(query)
+    if (form.request) {
+      last = form
+      return read.replaced?.(form.request, 'amount', amount) ?? readAll(query)
+    }
+    const request = readAll(query)
+    // It may be there twice.
+    if (!('amount' in request) || request.amount !== amount) return request
+    if (byAmount.size >= maxCachedQueries) byAmount.clear()
+    // Not frozen, as V8 copies each field of a frozen object by its name.
+    byAmount.set(form.before + form.after, { ...form, request: { ...request } })
+    return request
+  }
+
+  return (query) => {
+    const known = cache.get(query)
+    if (known) return known
+    if (query.length > maxCachedLength) return { request: Object.freeze(readAll(query)) }
+    const form = formOf(query)
+    const amount = form ? query.slice(form.before.length, query.length - form.after.length) : ''
+    const question: Question<T> = { request: Object.freeze(requestOf(query, form, amount)) }
+    if (!seen.isSecond(hashOf(query))) return question
+    if (cache.size >= maxCachedQueries) cache.clear()
+    cache.set(query, question)
+    return question
+  }
+}
+
+/** Whoever asks the same gets the same lists. There is nothing deeper in a query. */
+function withFrozenLists<T extends object>(request: T): T {
+  for (const value of Object.values(request)) if (Array.isArray(value)) Object.freeze(value)
+  return request
+}
+
+/** Queries that differ in their amount alone. */
+interface QueryForm<T> {
+  readonly before: string
+  readonly after: string
+  /** That of one of them; absent where none was read yet. */
+  readonly request?: Readonly<T>
+}
+
+const amountField = 'amount='
+const plainAmount = /^[\d.]{1,99}$/
