@@ -10,15 +10,19 @@ import { ConfigError } from '../core/config/problems.ts'
 import { devnetNetwork } from '../core/config/settings.ts'
 import type { BookOperators } from '../core/contracts/devnet.ts'
 import { tradingWallets } from '../core/devnet/anvil.ts'
+import { isObject } from '../core/base/json.ts'
+import { devnetAddresses } from '../core/keys/devnet-keys.ts'
 import { devnetFileOf } from '../core/devnet/outside.ts'
 import type { LoadedPlugin } from '../core/plugins/index.ts'
 import { ammCards } from './cards/amm.ts'
 import { bookCards, bookCardTitles } from './cards/books.ts'
+import { solanaControl } from './cards/solana-control.ts'
 import { lpCards } from './cards/lp.ts'
 import { perpCards } from './cards/perp.ts'
 import { sharesCards } from './cards/shares.ts'
 import { boundsBy, loansBy, quotedPairs, runsCard, type AddCard, type TestVenue, nodeCall } from './cards/venue.ts'
 import {
+  clusterQuoter,
   devnetBookOperators,
   devnetNoDeadline,
   devnetPerpOperator,
@@ -96,7 +100,8 @@ export function connectorCards(
       plugin = loadedPlugin(server, name)
       requireDeployed(server.kernel, name)
       if (site) await venuesReady(server.kernel, site)
-      Object.assign(venue, { client: server.client, rpcUrl: server.rpcUrl }, site ? atSite(site) : await start(onDevnet(folder, server)))
+      const parts = site ? atSite(site) : isOnCluster(plugin) ? await onCluster(folder, server) : await start(onDevnet(folder, server))
+      Object.assign(venue, { client: server.client, rpcUrl: server.rpcUrl }, parts)
       // The trading types are known only now. Cards of other types must not be shown as skipped.
       const { trading_type: types } = plugin.manifest
       const suite = this.test?.parent
@@ -154,7 +159,8 @@ const serverOptions = (folder: string, site: ContractSite | undefined, trusted: 
   settings: { 'log.level': 'warn', ...(site && { 'devnet.enabled': false }), ...site?.server.settings },
 })
 
-type VenueParts = Pick<TestVenue, 'chain' | 'network' | 'wallets' | 'quoter' | 'perpOperator' | 'bookOperators' | 'noDeadline' | 'shares'>
+type VenueParts = Pick<TestVenue, 'chain' | 'network' | 'wallets' | 'quoter' | 'perpOperator' | 'bookOperators' | 'noDeadline' | 'shares'> &
+  Partial<Pick<TestVenue, 'rpcUrl' | 'chainControl'>>
 
 const atSite = ({ chain, network, wallets, bookOperators }: ContractSite): VenueParts => ({
   chain,
@@ -163,6 +169,28 @@ const atSite = ({ chain, network, wallets, bookOperators }: ContractSite): Venue
   bookOperators,
   quoter: undefined,
 })
+
+/** Beside the devnet, where \`sluice devnet\` has it. */
+const cluster = { chain: 'solana', network: 'local' } as const
+
+/** @internal An exchange that is on the simulated cluster of Solana, and not on the devnet. */
+export const localNetworkOf = ({ manifest }: Pick<LoadedPlugin, 'manifest'>): { readonly chain: string; readonly network: string } => {
+  const isOn = ({ chain, network }: typeof cluster | typeof devnetNetwork) =>
+    manifest.available_networks.some((each) => each.chain === chain && each.networks.includes(network))
+  return !isOn(devnetNetwork) && isOn(cluster) ? cluster : devnetNetwork
+}
+
+const isOnCluster = (plugin: LoadedPlugin): boolean => localNetworkOf(plugin) === cluster
+
+async function onCluster(folder: string, { kernel }: TestServer): Promise<VenueParts> {
+  await venuesReady(kernel, cluster)
+  const rpcUrl = `http://${kernel.localHosts.get(`${cluster.chain}.localhost`)}`
+  const [first = '', second = '', third = ''] = devnetAddresses('ed25519')
+  const file = devnetFileOf(folder)
+  const payer = String(await nodeCall({ rpcUrl }, 'sluice_faucet'))
+  const quoter = file === undefined ? undefined : await clusterQuoter(file, { rpcUrl, payer })
+  return { ...cluster, rpcUrl, wallets: [first, second, third], quoter, chainControl: solanaControl(() => rpcUrl) }
+}
 
 async function onDevnet(folder: string, { rpcUrl }: TestServer): Promise<VenueParts & { stop(): Promise<void> }> {
   const file = devnetFileOf(folder)
@@ -253,8 +281,15 @@ function addressCards(loaded: () => { plugin: LoadedPlugin; venue: TestVenue }):
     const { plugin, venue } = loaded()
     const addresses = plugin.venues.filter(({ network }) => network === venue.network).flatMap(({ contracts }) => Object.values(contracts))
     expect(addresses).to.not.have.length(0)
-    for (const address of addresses) expect(await nodeCall(venue, 'eth_getCode', address, 'latest'), address).to.not.equal('0x')
+    for (const address of addresses) expect(await hasCode(venue, address), address).to.equal(true)
   })
+}
+
+async function hasCode(venue: TestVenue, address: string): Promise<boolean> {
+  if (!venue.chainControl) return (await nodeCall(venue, 'eth_getCode', address, 'latest')) !== '0x'
+  const answer = await nodeCall(venue, 'getAccountInfo', address, { encoding: 'base64' })
+  const value = isObject(answer) ? answer['value'] : undefined
+  return isObject(value) && value['executable'] === true
 }
 
 /** Paths of the sections below the top: each network's addresses, each version. */

@@ -5,12 +5,11 @@ import Mocha, { type Runner, type Test } from 'mocha'
 import type { DevNews } from '../core/cli/dev-report.ts'
 import type { DevRequest } from '../core/cli/plugin-dev.ts'
 import { withTimeout } from '../core/base/async.ts'
-import { devnetTokenSymbols } from '../core/contracts/devnet.ts'
 import { command } from '../core/base/layout.ts'
 import { authorsStack, placeInStack, whyNotContained, type LoadedPlugin, type Refusal } from '../core/plugins/index.ts'
 import { examplesOf, targetOf, watchInterface } from './cards/interface-fixture.ts'
 import { chainCards } from './chain-contract.ts'
-import { connectorCards } from './connector-contract.ts'
+import { connectorCards, localNetworkOf } from './connector-contract.ts'
 import { confOf, interfaceSuite, watchedPlugins } from './interface-contract.ts'
 import { devnetConf, startServer, type TestServer } from './server.ts'
 
@@ -154,14 +153,16 @@ async function exampleFor({ client }: TestServer, plugin: AuthorsPlugin): Promis
     return path ? targetOf(path, examplesOf(path)[0] ?? {}) : '/openapi.json'
   }
   if (plugin.kind === 'chain') return `/network/status?chain=${name}`
-  const venue = { chain: 'ethereum', network: 'local', connector: name }
+  const venue = { ...localNetworkOf(plugin), connector: name }
   const [base, quote] = plugin.manifest.trading_type.includes('AMM') ? await quotedPair() : []
   if (base === undefined || quote === undefined) return `/connector/config?connector=${name}`
   return pathOf({ ...venue, base, quote, amount: '0.01', side: 'SELL' })
 
   async function quotedPair(): Promise<readonly string[]> {
-    for (const base of devnetTokenSymbols)
-      for (const quote of devnetTokenSymbols) {
+    const { body } = await client.get('/network/tokens', { chain: venue.chain, network: venue.network })
+    const symbols: readonly string[] = Array.isArray(body) ? body.map(({ symbol }: { symbol: string }) => symbol) : []
+    for (const base of symbols)
+      for (const quote of symbols) {
         if (base === quote) continue
         const { status } = await client.get('/amm/price', { ...venue, base, quote, amount: '0.01', side: 'SELL' })
         if (status === 200) return [base, quote]

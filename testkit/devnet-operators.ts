@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { parseUnits, type JsonRpcProvider } from 'ethers'
-import type { DevnetShares, Quoter, QuoterHop, PerpOperator, BookOperators } from '../core/contracts/devnet.ts'
+import type { ClusterSite, DevnetShares, Quoter, QuoterHop, PerpOperator, BookOperators } from '../core/contracts/devnet.ts'
 import { deployerAddress, loadDevnetPlugin, devnetSite } from '../core/devnet/build-state.ts'
 import { registerHook } from '../core/plugins/index.ts'
 import type { TestServer } from './server.ts'
@@ -61,6 +61,11 @@ export async function devnetQuoter(devnetFile: string, provider: JsonRpcProvider
   const plugin = await importDevnetFile(devnetFile)
   const quoter = plugin.quoter?.({ provider, deployer: deployerAddress(plugin.name) })
   return quoter && splitQuoter(quoter)
+}
+
+/** The same of a plugin on Solana. */
+export async function clusterQuoter(devnetFile: string, site: ClusterSite): Promise<Quoter | undefined> {
+  return (await importDevnetFile(devnetFile)).clusterQuoter?.(site)
 }
 
 /** The operator of the perpetual exchange in a plugin's `devnet.ts`, on a running devnet. Undefined if it has none. */

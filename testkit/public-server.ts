@@ -6,8 +6,8 @@ export interface ServerOptions {
   /** Folders of plugins besides Sluice's own. */
   plugins?: readonly string[]
   /**
-   * Names of those that run in the server, as after `sluice plugin trust`: chains, exchanges of signed actions, connectors on Solana. Absent:
-   * none on a server that only tries, on the devnet alone; all on any other.
+   * Names of those that run in the server, as after `sluice plugin trust`: chains, exchanges of signed actions. Absent: none on a server that
+   * only tries, on the devnet alone; all on any other.
    */
   trusted?: readonly string[]
   /**

@@ -9,8 +9,11 @@ export interface RoundTrip {
   step: number
 }
 
-/** Records this process's HTTP requests to a node, by the HTTP client's diagnostics channel. */
-export function roundTripsTo(rpcUrl: string) {
+/**
+ * Records this process's HTTP requests to a node, by the HTTP client's diagnostics channel.
+ * @param ignores which requests are not counted, such as those that follow the head beside all else
+ */
+export function roundTripsTo(rpcUrl: string, ignores: (methods: readonly string[]) => boolean = () => false) {
   const { origin } = new URL(rpcUrl)
   let taken: RoundTrip[] = []
   let answered = 0
@@ -20,6 +23,7 @@ export function roundTripsTo(rpcUrl: string) {
     const { request } = event as { request: { origin: string | URL; body: Buffer | string | null } }
     if (new URL(request.origin).origin !== origin) return
     const trip = { methods: methodsOf(String(request.body)), step: answered + 1 }
+    if (ignores(trip.methods)) return
     open.set(request, trip)
     taken.push(trip)
   }

@@ -11,7 +11,7 @@ import { builtInPlugins } from '../core/base/layout.ts'
 import { allowedPlugins, findPlugins, isDeclared, isSandbox, outlineOf, readPluginFiles, tryPlugins } from '../core/plugins/index.ts'
 import { keystoreHasKeys } from '../core/keys/keystore-files.ts'
 import { newSealing, seal, sealKey, timeOfRecord } from '../core/wallet/lock-seal.ts'
-import { passphraseFromFile } from '../core/wallet/prompt.ts'
+import { passphraseFromFile } from '../core/keys/get-passphrase.ts'
 import { createClient } from './client.ts'
 import type { ServerOptions, TestServer as PublicServer } from './public-server.ts'
 

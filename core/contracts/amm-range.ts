@@ -75,6 +75,17 @@ export interface PositionAtBlock {
   position?: RangePosition
 }
 
+export interface PositionId {
+  tokenId: string
+  version?: string
+}
+
+/** What one node says of a position at one block. */
+export interface PositionWitness {
+  number: bigint
+  exists: boolean
+}
+
 /** Positions that are read together. */
 export interface PositionIds {
   tokenIds: readonly string[]
@@ -104,6 +115,8 @@ export interface RangeTerms<A = string> {
   deadline: number
   /** Whether the native coin is used instead of its wrapped form, in or out. */
   native: boolean
+  /** The pool's tokens that are on the network's list now: some may be on it since the connector was made. */
+  listed?: readonly A[]
   /** For a new position, as many as `AMMRange.newAccounts` says: the server's signer has their keys, and signs a step that names them. */
   newAccounts?: readonly A[]
 }
@@ -175,12 +188,17 @@ export interface AMMRange<F extends Types = Types> extends SlippageReasons {
     terms: RangeTerms<F['address']>,
   ): Plan<F>
   /**
-   * Without `position` where it does not exist, or no longer exists: once that has been so for as many blocks as make a transaction final, callers
-   * are told that it is gone. `tokenId` may be any text: one that is no id of the exchange is undefined, as is what is not known at a block.
+   * Without `position` where it does not exist, or no longer exists: once that has been so for as many blocks as make a transaction final, and
+   * `positionWitnesses` proves it, callers are told that it is gone. `tokenId` may be any text: one that is no id of the exchange is undefined, as is what is not known at a block.
    */
   position(tokenId: string, at: At): Promise<PositionAtBlock | undefined>
   /** In the place of `position` where there are several versions, whose ids overlap. */
   positionOf?(of: { tokenId: string; version?: string }, at: At): Promise<PositionAtBlock | undefined>
+  /**
+   * What each node that answers says by itself of whether a position is there: at this block, or at its own newest one. Callers are told that a
+   * position is gone only once two nodes say so, or one of a final block; never where this is absent.
+   */
+  positionWitnesses?(of: PositionId, block: bigint | undefined, at: At): Promise<readonly PositionWitness[]>
   /**
    * Several positions at one block, in one round trip where that holds them: one that does not exist is in neither list. Where it is there, positions that
    * are asked for again and again are read together once for each block.

@@ -151,6 +151,17 @@ export interface SimulatedTokens<A = string> {
   readonly tokens: readonly A[]
 }
 
+/** What stands at a block. */
+export interface StandingRights<A = string> {
+  readonly head: Head
+  readonly grants: readonly Grant<A>[]
+}
+
+/** Without the block where a chain answers in the form of 0.2.0. */
+export const standingRightsIn = <A>(
+  answer: StandingRights<A> | readonly Grant<A>[],
+): Pick<StandingRights<A>, 'grants'> & { readonly head?: Head } => ('grants' in answer ? answer : { grants: answer })
+
 /** For EVM chains. */
 export interface EvmVerbs<F extends Types = Types> {
   /** One round trip. Outer array by spender, inner by token; undefined for a token whose contract does not answer as one. */
@@ -218,8 +229,8 @@ export interface EvmVerbs<F extends Types = Types> {
     at: At,
   ): Promise<SimulatedOutcome<F['address']> | 'unavailable'>
   /**
-   * The rights that spenders have over tokens of a wallet now, but for those of 0. One round trip, and two more where the wallet has tokens of
-   * these collections. Absent: not known.
+   * The rights that spenders have over tokens of a wallet at a block, the newest one of a node, but for those of 0. One round trip, and two more where the wallet has tokens of
+   * these collections. Absent: not known. A list alone, as in 0.2.0, is deprecated: approvals that are not final yet count as in no block then.
    * @param collections contracts whose tokens are not counted in units (EIP-721)
    * @param positions tokens of theirs that the wallet may have, beside those that a contract lists
    * @param withDormant also those of which nothing can be taken now: `Grant.dormantRaw`
@@ -235,7 +246,7 @@ export interface EvmVerbs<F extends Types = Types> {
       readonly withDormant?: true
     },
     at: At,
-  ): Promise<readonly Grant<F['address']>[]>
+  ): Promise<StandingRights<F['address']> | readonly Grant<F['address']>[]>
   /**
    * Takes back what a spender may take of a collection, or of one token of it, from the wallet that carries out the plan. Absent: only allowances are
    * taken back.

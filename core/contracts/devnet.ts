@@ -57,6 +57,12 @@ export interface Quoter {
   exactOut(route: readonly QuoterHop[], amountOutRaw: bigint, blockNumber: number): Promise<bigint>
 }
 
+/** For reading only: the node of a simulated cluster of Solana, and an address there that has more of each token than any card asks for. */
+export interface ClusterSite {
+  readonly rpcUrl: string
+  readonly payer: string
+}
+
 /** For reading only. `deployer` is the address of the signer in `deploy`, from which contract addresses follow. */
 export interface QuoterSite {
   readonly provider: JsonRpcProvider
@@ -111,6 +117,8 @@ export interface DevnetPlugin {
   /** For exchanges: deploys the contracts and fills the pools. */
   deploy?(site: DevnetSite & { readonly tokens: DevnetTokens }): Promise<void>
   quoter?(site: QuoterSite): Quoter
+  /** For exchanges on Solana: their own program's quotes, on `solana/local`. */
+  clusterQuoter?(site: ClusterSite): Quoter
   /** The exchange's contracts take no deadline, so that plans have none: the card AMM-08 tries what is promised instead. */
   readonly noDeadline?: true
   /** For pools with shares: what the cards of AMM_SHARES cannot see. */

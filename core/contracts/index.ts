@@ -33,6 +33,8 @@ export type {
   RangePosition,
   PositionIds,
   PositionsAtBlock,
+  PositionId,
+  PositionWitness,
   RangePositions,
   RangePrice,
   RangeTerms,
@@ -65,6 +67,7 @@ export type {
   CollectionRight,
   SetAllowance,
   SimulatedOutcome,
+  StandingRights,
   Transaction,
 } from './chain.ts'
 export type { AccountImage, At, Family, Head, Json, Life, Log, IsolatedReading, RemoteReading, Token, Types } from './family.ts'
@@ -111,6 +114,7 @@ export type {
   PerpFill,
   PerpFunding,
   PerpLiquidation,
+  PerpLiquidationEffect,
   PerpMarket,
   PerpMarketName,
   PerpOrder,
@@ -129,6 +133,7 @@ export type {
   ChainPlugin,
   Connector,
   ConnectorConfig,
+  ConnectorFinding,
   ConnectorPlugin,
   Manifest,
   NetworkNames,

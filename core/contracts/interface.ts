@@ -70,8 +70,8 @@ export interface InterfacePath<Req extends TObject = TObject, Res extends TSchem
   readonly timeoutSeconds?: number
   /**
    * The fields of the path, the query and the body together; of a field that is there twice the path's, then the body's counts. Texts are read as
-   * the schema has them. A number of a body comes as the text that was written, so that money is never a float. `examples` of the schema are
-   * requests that succeed on the devnet: contract tests send them.
+   * the schema has them. A number of a body comes as the text that was written, so that money is never a float. The request is frozen: of a query
+   * that comes again it is the same object. `examples` of the schema are requests that succeed on the devnet: contract tests send them.
    */
   readonly request: Req
   /** Held against every answer. Another shape is a defect of the plugin. */
@@ -96,7 +96,7 @@ export interface InterfaceCall {
   readonly signal: AbortSignal
   /**
    * true once the answer was written out and the connection still stood; false once the connection is gone before that. Whether it was read at the
-   * other end is not known then: `once` hears of a connection that breaks later.
+   * other end is not known then: `once` hears of a connection that breaks later. To be asked for before `answer` ends.
    */
   readonly delivered: Promise<boolean>
   /**
@@ -113,7 +113,8 @@ export interface InterfaceCall {
    * caller takes the place of one whose answer was lost (also later, where the connection breaks before it is used again), or could not say what became of it, and has its key: once for each such answer. While the
    * connection of the earlier request stands, and after a delivered answer, it is a new one. To be called once for a request.
    * @param prepare decides what is done, once for all requests that are one: JSON
-   * @param act calls one endpoint that makes a transaction with the key, and throws what that throws
+   * @param act calls one endpoint that makes a transaction with the key, and throws what that throws. Nothing is signed once the client is gone; and where
+   * the answer to an equal request is lost before anything is signed, it is called again, with the key of that one
    */
   once<P extends object, T>(request: OnceRequest, prepare: () => Promise<P>, act: (key: string, prepared: P) => Promise<T>): Promise<T>
   readonly preferences: CallerPreferences

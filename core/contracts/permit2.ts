@@ -1,4 +1,10 @@
-// A right over tokens that a wallet gives by a signature, as Permit2 takes it: https://github.com/Uniswap/permit2
+// Rights over tokens that a wallet gives, and those by a signature, as Permit2 takes them: https://github.com/Uniswap/permit2
+
+/** What tokens take for an allowance that never ends: 2^256 - 1, of some 2^160 - 1 or 2^96 - 1. No amount of any token is that large. */
+export const isUnlimited = (amountRaw: bigint): boolean => amountRaw >= 2n ** 128n || amountRaw === 2n ** 96n - 1n
+
+/** So far ahead of now a permit may end at most: what somebody carries away of it is worth nothing then. */
+export const maxPermitSeconds = 3_600
 
 /** Permit2 as it is deployed on every chain: https://github.com/Uniswap/permit2 */
 export const canonicalPermit2 = '0x000000000022D473030F116dDEE9F6B43aC78BA3'

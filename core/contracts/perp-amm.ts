@@ -160,6 +160,20 @@ export interface PerpLiquidation {
   blockNumber: number
   /** Of base, without sign. */
   sizeRaw: bigint
+  /** Absent where the exchange's events do not tell all of it. */
+  effect?: PerpLiquidationEffect
+}
+
+/** What a liquidation did to the wallet's position and account, in quote. */
+export interface PerpLiquidationEffect {
+  /** What the exchange traded for the wallet: SHORT brings a long position nearer to 0. */
+  side: 'LONG' | 'SHORT'
+  /** The penalty, and what the exchange takes of every trade. */
+  feeRaw: bigint
+  /** Received for the closed part minus paid for it, fees included. */
+  realizedProfitRaw: bigint
+  /** Funding that it settled, above 0 where the wallet received it. */
+  fundingRaw: bigint
 }
 
 /** A wallet's deposit of a collateral token at one block. */
@@ -211,4 +225,6 @@ export interface PerpAMM<F extends Types = Types> extends SlippageReasons {
   perpFill(receipt: F['receipt'], memo: Json): PerpFill | undefined
   /** Liquidations of the wallet's position in a market after a block, oldest first. */
   liquidations(owner: F['address'], market: PerpMarketName, sinceBlock: number, at: At): Promise<readonly PerpLiquidation[]>
+  /** The first block whose liquidations are found now, where those of older blocks are not. */
+  liquidationsFrom?(at: At): Promise<number>
 }

@@ -2,7 +2,7 @@ import type { AMM } from './amm.ts'
 import type { AMMRange } from './amm-range.ts'
 import type { AMMShares } from './amm-shares.ts'
 import type { Chain, ChainVenue } from './chain.ts'
-import type { Family, Head, Life, Log, Token, Types } from './family.ts'
+import type { At, Family, Head, Life, Log, Token, Types } from './family.ts'
 import type { MarginCLOB, CLOB, PerpCLOB } from './order-books.ts'
 import type { PerpAMM } from './perp-amm.ts'
 import type { Rail, TakesPermit } from './rail.ts'
@@ -116,7 +116,16 @@ export type Connector<F extends Types = Types, K extends TradingType = TradingTy
     readonly actions?: SignedActions
     /** Error codes of the exchange's contracts → their meaning, as words that continue "it would fail: ". */
     readonly refusals?: Readonly<Record<string, string>>
+    /** For `sluice doctor`, of built-in plugins and trusted ones: whether what it needs of the network is there. Asks nodes. */
+    examine?(at: At): Promise<readonly ConnectorFinding[]>
   }
+
+/** Sentences that continue "<connector> on <network>: ". */
+export interface ConnectorFinding {
+  readonly what: string
+  /** What to do about it; absent where all is well. */
+  readonly remedy?: string
+}
 
 /** Every contract that a connector's callers may approve, by label. */
 export const approvableOf = ({

@@ -40,11 +40,14 @@ export type RefusalMeaning = 'sequence-used' | 'sequence-ahead' | 'underpriced' 
 
 /**
  * The network's answer to signed bytes. `unclear`: it is unknown whether they were accepted. `landed`: the final result from an exchange that
- * executes at once; the bytes have no other effect, however often they are sent.
+ * executes at once; the bytes have no other effect, however often they are sent. `node`: the first that has accepted them, without its secrets.
  */
 export type BroadcastResult =
-  | { is: 'accepted'; landed?: { ok: boolean; receipt: Json; reason?: string } }
+  | { is: 'accepted'; node?: string; landed?: { ok: boolean; receipt: Json; reason?: string } }
   | { is: 'refused' | 'unclear'; reason: string; meaning?: RefusalMeaning }
+
+/** The `reason` where the contract gave none. */
+export const revertedSilently = 'reverted without a reason'
 
 /** An observation of an open attempt. Without blocks, `blockNumber` is -1, and `depth` is 1 once the result is final. */
 export type AttemptStatus = { id: string } &
@@ -76,11 +79,13 @@ export interface GasTerms {
   gasPriceDecimals?: number
   /** gasLimit × gasPrice plus what a rollup charges on top. */
   gasCostRaw: bigint
+  /** The part of it that a private relay gets, where that wants a transfer of the transaction itself. */
+  tipRaw?: bigint
 }
 
 /** What a mined transaction cost its wallet, smallest units of the native coin. */
 export interface PaidFees {
-  /** All of it, with what a rollup charges for layer 1. */
+  /** All of it, with what a rollup charges for layer 1, and what a private relay got. */
   feeRaw: bigint
   /** Units of gas; absent where the chain has no gas. */
   gasUsed?: bigint
@@ -126,6 +131,8 @@ export interface Outline<A = string> {
   contracts: readonly A[]
   /** Smallest units of the native coin. */
   valueRaw: bigint
+  /** What accounts that it makes keep of the coin: limits count it with the fees. Absent: it makes none that keep any. */
+  rentRaw?: bigint
 }
 
 /** The result of a check. */
@@ -191,25 +198,33 @@ export interface Rail<
   /**
    * Checks needs, simulates and prices the steps in one batch. Throws the caller's error. With `over`, fees that the caller did not set are at
    * least the network's minimum for a replacement of those. With `withPermit`, an allowance by Permit2 that the wallet lacks is no error: the
-   * step is checked as if the wallet had given it, and `permits` of the result says what is to be signed.
+   * step is checked as if the wallet had given it, and `permits` of the result says what is to be signed. With `privateOnly`, the fees have what
+   * private relays want beside.
    */
   check(
     steps: readonly I[],
     needs: readonly Need<A>[],
     from: A,
-    price: { feeOverrides: FeeOverrides; over?: Fees } & TakesPermit<I>,
+    price: { feeOverrides: FeeOverrides; over?: Fees; privateOnly?: true } & TakesPermit<I>,
     at: At,
   ): Promise<Checked<I, Synced, Fees>>
   /** Absent where every check must ask the network. */
   readonly cachedChecks?: CachedChecks<I, A, Synced, Fees>
   /** The maximum that a step can take of the native coin, in smallest units: its value and its fees. */
   cost(step: I, fees: Fees): bigint
+  /** The part of it that is fees. Absent where there are none, or no maximum of them. */
+  maxFee?(fees: Fees): bigint
   /**
    * What a mined transaction cost, by its receipt. Undefined where the receipt does not say all of it: then limits count the most that it could cost,
    * and callers are told nothing. Absent: no receipt says it.
    */
   paidFees?(receipt: Json): PaidFees | undefined
   sync(from: A, at: At): Promise<Synced>
+  /**
+   * The same of every node, for what one alone must not decide. Throws where nodes that are up to date cannot be asked: two of them, where there are
+   * several. Absent: `sync` stands for all.
+   */
+  syncAll?(from: A, at: At): Promise<readonly Synced[]>
   /**
    * Merges an update into what is known. A value that goes back, or beyond what `held` explains, counts after two observations: nodes lag
    * and err.
@@ -298,6 +313,8 @@ export interface VenuePlan<A = string> {
   steps: readonly [Json, ...Json[]]
   /** Seconds since the Unix epoch, after which the exchange refuses the steps. */
   deadline?: number
+  /** Of a plan that moves funds: what the exchange keeps of them, a decimal in the moved token. It counts as a loss. Absent: nothing. */
+  fee?: string
   memo: Json
 }
 

@@ -68,7 +68,7 @@ describe('the directions of imports', () => {
     const loaded = loadedWith(['core/main.ts', 'core/cli/start.ts', 'core/cli/home.ts', 'core/kernel.ts'])
     expect(loaded).to.include('core/tls/revocation-list.ts').and.to.include('koa')
     const files = ['core/tls/authority.ts', 'core/keys/keystore.ts', 'core/devnet/start-devnet.ts', 'core/http/openapi.ts']
-    const packages = ['@peculiar/x509', 'ethers', 'ethers/wallet', 'undici', 'pg', 'esbuild']
+    const packages = ['@peculiar/x509', 'ethers', 'ethers/wallet', 'undici', 'nodemailer', 'pg', 'esbuild']
     const rare = [...files, ...packages]
     expect([...loaded].filter((each) => rare.includes(each))).to.deep.equal([])
   })

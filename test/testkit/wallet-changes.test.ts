@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { expectNothingElseLeft, expectOnly, type WalletChanges } from '../../testkit/cards/wallet-changes.ts'
+import { expectNothingElseLeft, expectOnly } from '../../testkit/cards/wallet-changes.ts'
+import type { WalletChanges } from '../../testkit/cards/venue.ts'
 
 const [usdc, weth, other] = ['0xAa00000000000000000000000000000000000001', '0xbb00000000000000000000000000000000000002', '0xcc03']
 const position = '0xdd04/7'

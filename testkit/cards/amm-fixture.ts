@@ -1,10 +1,12 @@
-import type { MissingFixture, TestVenue } from './venue.ts'
+import type { MissingFixture, TestVenue, WalletChanges } from './venue.ts'
 
 /** What the cards of an exchange share. */
 export interface AmmFixture {
   readonly venue: TestVenue
-  /** Cards that read the chain by its node are for the devnet. */
+  /** Cards that call contracts by the devnet's node. */
   readonly isDevnet: boolean
+  /** What a mined transaction did to a wallet. Absent where no node is asked. */
+  readonly changesOf: ((wallet: string, txHash: string) => Promise<WalletChanges>) | undefined
   /** Of the trades that were made. */
   readonly gasSamples: GasSample[]
   firstPair(): readonly [string, string]

@@ -127,79 +127,78 @@ export const quoteCards: readonly AmmCard[] = [
   ],
 ]
 
-/** For the devnet. */
-export const impactCards: readonly AmmCard[] = [
-  [
-    'AMM-11',
-    '`priceImpact` is the loss against the price of the smallest amount',
-    ['AMM-05'],
-    async ({ venue, eachPair }) => {
-      let [compared, enough, most] = [false, false, 0]
-      await eachPair(async (base, quote) => {
-        const [sell, buy] = [
-          await quoteOrNothing(venue, { base, quote, amount: '1', side: 'SELL' }),
-          await quoteOrNothing(venue, { base, quote, amount: '1', side: 'BUY' }),
-        ]
-        if (!sell || !buy) return
-        // Both sides tell the same price at the margin.
-        const margins = [Number(sell.price) / (1 - Number(sell.priceImpact)), Number(buy.price) * (1 - Number(buy.priceImpact))] as const
-        if (!(Math.abs(margins[0] / margins[1] - 1) < 0.1))
+/** Where nobody else trades. */
+export const impactCard: AmmCard = [
+  'AMM-11',
+  '`priceImpact` is the loss against the price of the smallest amount',
+  ['AMM-05'],
+  async ({ venue, eachPair }) => {
+    let [compared, enough, most] = [false, false, 0]
+    await eachPair(async (base, quote) => {
+      const [sell, buy] = [
+        await quoteOrNothing(venue, { base, quote, amount: '1', side: 'SELL' }),
+        await quoteOrNothing(venue, { base, quote, amount: '1', side: 'BUY' }),
+      ]
+      if (!sell || !buy) return
+      // Both sides tell the same price at the margin.
+      const margins = [Number(sell.price) / (1 - Number(sell.priceImpact)), Number(buy.price) * (1 - Number(buy.priceImpact))] as const
+      if (!(Math.abs(margins[0] / margins[1] - 1) < 0.1))
+        expect.fail(
+          `1 ${base} sells for ${sell.price} ${quote} with priceImpact ${sell.priceImpact} and costs ${buy.price} with ${buy.priceImpact}: the marginal prices that this says are ${margins.join(' and ')}. ${whereSpotIs}`,
+        )
+      for (const amount of ['10', '20', '50', '100', '200', '500', '1000', '10000', '100000', '1000000', '10000000']) {
+        const large = enough ? undefined : await quoteOrNothing(venue, { base, quote, amount, side: 'SELL' })
+        if (!large) return
+        const loss: number = 1 - Number(large.price) / Number(sell.price)
+        if (pools(large) !== pools(sell)) continue
+        compared = true
+        most = Math.max(most, loss)
+        enough = loss >= 0.2
+        // The loss of the first unit, and fees, are in it too.
+        if (Number(large.priceImpact) < loss * 0.75 - 1e-5)
           expect.fail(
-            `1 ${base} sells for ${sell.price} ${quote} with priceImpact ${sell.priceImpact} and costs ${buy.price} with ${buy.priceImpact}: the marginal prices that this says are ${margins.join(' and ')}. ${whereSpotIs}`,
+            `${amount} ${base} sell for ${(100 * loss).toPrecision(2)} % less each than 1 does, and priceImpact is ${large.priceImpact}. ${whereSpotIs}`,
           )
-        for (const amount of ['10', '20', '50', '100', '200', '500', '1000', '10000', '100000', '1000000', '10000000']) {
-          const large = enough ? undefined : await quoteOrNothing(venue, { base, quote, amount, side: 'SELL' })
-          if (!large) return
-          const loss: number = 1 - Number(large.price) / Number(sell.price)
-          if (pools(large) !== pools(sell)) continue
-          compared = true
-          most = Math.max(most, loss)
-          enough = loss >= 0.2
-          // The loss of the first unit, and fees, are in it too.
-          if (Number(large.priceImpact) < loss * 0.75 - 1e-5)
-            expect.fail(
-              `${amount} ${base} sell for ${(100 * loss).toPrecision(2)} % less each than 1 does, and priceImpact is ${large.priceImpact}. ${whereSpotIs}`,
-            )
-        }
-      })
-      // A price that is constant, but for rounding, has no impact, and a `spot` that is too low is shown as none.
-      if (compared && (most >= 0.001 || most < 1e-9)) return
-      return {
-        notTested: compared
-          ? `no amount that is quoted sells for 0.1 % less than 1 does (at most ${(100 * most).toPrecision(2)} %): fill a pool in devnet.ts that 1000 of its tokens move by more`
-          : 'no amount above 1 is quoted through the same pools as 1: fill a pool in devnet.ts from which larger amounts can be bought',
       }
-    },
-  ],
+    })
+    // A price that is constant, but for rounding, has no impact, and a `spot` that is too low is shown as none.
+    if (compared && (most >= 0.001 || most < 1e-9)) return
+    return {
+      notTested: compared
+        ? `no amount that is quoted sells for 0.1 % less than 1 does (at most ${(100 * most).toPrecision(2)} %): fill a pool in devnet.ts that 1000 of its tokens move by more`
+        : 'no amount above 1 is quoted through the same pools as 1: fill a pool in devnet.ts from which larger amounts can be bought',
+    }
+  },
+]
 
-  [
-    'AMM-12',
-    'a token that takes a fee on transfer is refused',
-    ['AMM-01', 'AMM-05', 'AMM-06'],
-    async ({ venue }) => {
-      await expectLoans(venue)
-      let refused = false
-      for (const quote of devnetTokenSymbols)
-        for (const side of ['SELL', 'BUY'] as const) {
-          const request = { base: devnetFeeToken(), quote, amount: '0.1', side }
-          const { status, body } = await askPrice(venue, request, true)
-          if (status === 200)
-            expect.fail(
-              `It promises ${body.expectedAmount} ${quote} in a ${side} of 0.1 TAX, whose transfers take 2 %: such a trade gives less, or reverts. Refuse it as TOKEN_NOT_SUPPORTED: give the pools' protocol a \`loan\`, by which the kit tries transfers, or trade in \`quote\` only what is in \`venue.tokens\`.`,
-            )
-          if (body.name === 'UNKNOWN_ERROR')
-            expect.fail(
-              `A ${side} of TAX for ${quote} fails by a defect of the connector (${body.message}). TAX is on no list, so that its transfers are tried: look at \`loan\`.`,
-            )
-          refused ||= body.name === 'TOKEN_NOT_SUPPORTED'
-        }
-      if (refused) return
-      return {
-        notTested:
-          "the exchange has no pool of TAX, the devnet's token whose transfers take 2 %: give it one in devnet.ts (`site.tokens.TAX`), or refuse what is not in `venue.tokens` as TOKEN_NOT_SUPPORTED",
+/** For the devnet. */
+export const feeTokenCard: AmmCard = [
+  'AMM-12',
+  'a token that takes a fee on transfer is refused',
+  ['AMM-01', 'AMM-05', 'AMM-06'],
+  async ({ venue }) => {
+    await expectLoans(venue)
+    let refused = false
+    for (const quote of devnetTokenSymbols)
+      for (const side of ['SELL', 'BUY'] as const) {
+        const request = { base: devnetFeeToken(), quote, amount: '0.1', side }
+        const { status, body } = await askPrice(venue, request, true)
+        if (status === 200)
+          expect.fail(
+            `It promises ${body.expectedAmount} ${quote} in a ${side} of 0.1 TAX, whose transfers take 2 %: such a trade gives less, or reverts. Refuse it as TOKEN_NOT_SUPPORTED: give the pools' protocol a \`loan\`, by which the kit tries transfers, or trade in \`quote\` only what is in \`venue.tokens\`.`,
+          )
+        if (body.name === 'UNKNOWN_ERROR')
+          expect.fail(
+            `A ${side} of TAX for ${quote} fails by a defect of the connector (${body.message}). TAX is on no list, so that its transfers are tried: look at \`loan\`.`,
+          )
+        refused ||= body.name === 'TOKEN_NOT_SUPPORTED'
       }
-    },
-  ],
+    if (refused) return
+    return {
+      notTested:
+        "the exchange has no pool of TAX, the devnet's token whose transfers take 2 %: give it one in devnet.ts (`site.tokens.TAX`), or refuse what is not in `venue.tokens` as TOKEN_NOT_SUPPORTED",
+    }
+  },
 ]
 
 /** For connectors that say what none of their quotes does better than. */

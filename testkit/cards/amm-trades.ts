@@ -19,9 +19,10 @@ import {
   waitForMined,
   type PriceRequest,
   type TestVenue,
+  type WalletChanges,
 } from './venue.ts'
-import { expectOnly, readWalletChanges, type WalletChanges } from './wallet-changes.ts'
-import type { AmmCard } from './amm-fixture.ts'
+import { expectOnly } from './wallet-changes.ts'
+import type { AmmCard, AmmFixture } from './amm-fixture.ts'
 import { expectOwnQuoter, quoteOrNothing, times, whereQuotesAre } from './amm-quotes.ts'
 import { addressKey } from '../../core/base/addresses.ts'
 
@@ -30,7 +31,7 @@ export const tradeCards: readonly AmmCard[] = [
     'AMM-06',
     'the fill equals the quote when nothing came between',
     ['AMM-02', 'AMM-05'],
-    ({ venue, eachPair, isDevnet, gasSamples }) =>
+    ({ venue, eachPair, changesOf, gasSamples }) =>
       eachPair(async (base, quote) => {
         const [address] = venue.wallets
         await Promise.all([approve(venue, address, base), approve(venue, address, quote)])
@@ -42,8 +43,8 @@ export const tradeCards: readonly AmmCard[] = [
           const { fill, txReceipt } = await waitForMined(venue, trade.txHash)
           expect(txReceipt.status, `${what} reverted on chain although nothing came between. ${whereQuotesAre}`).to.equal(1)
           const [paid, got] = side === 'BUY' ? [trade.expectedAmount, trade.amount] : [trade.amount, trade.expectedAmount]
-          if (isDevnet) {
-            const changes = await readWalletChanges(venue, address, trade.txHash)
+          if (changesOf) {
+            const changes = await changesOf(address, trade.txHash)
             gasSamples.push({ what, limit: quoted.gasLimit, used: changes.gasUsed })
             expectTradedOnly(changes, { trade, side, paid, got, what })
             await expectFollowed(venue, request, changes.block)
@@ -67,7 +68,7 @@ export const tradeCards: readonly AmmCard[] = [
     'AMM-07',
     'a price that moved past the limit reverts on chain and costs only gas',
     ['AMM-06'],
-    async ({ venue, firstPair, isDevnet }) => {
+    async ({ venue, firstPair, isDevnet, changesOf }) => {
       const [base, quote] = firstPair()
       const [victim, mover] = venue.wallets
       await Promise.all([victim, mover].map((address) => approve(venue, address, base)))
@@ -90,7 +91,7 @@ export const tradeCards: readonly AmmCard[] = [
       ).to.equal(0)
       expect(fill).to.equal(undefined)
       expect(await balancesOf(venue, victim, [base, quote])).to.deep.equal(before)
-      if (isDevnet) expectOnly(await readWalletChanges(venue, victim, hash), {}, 'The reverted trade', whereSwapsAre)
+      if (changesOf) expectOnly(await changesOf(victim, hash), {}, 'The reverted trade', whereSwapsAre)
     },
   ],
 ]
@@ -100,44 +101,51 @@ export const lateCard: AmmCard = [
   'AMM-08',
   'a transaction that is mined late gives its bound, or reverts and costs only gas',
   ['AMM-06'],
-  async ({ venue, firstPair, isDevnet }) => {
-    const [base, quote] = firstPair()
-    const [address, mover] = venue.wallets
-    await Promise.all([address, mover].map((each) => approve(venue, each, base)))
-    let hash = ''
-    let promised = ''
-    let before: Record<string, string> = {}
-    const { txReceipt } = await minedInOneBlock(venue, async () => {
-      before = await balancesOf(venue, address, [base, quote])
-      const request = { base, quote, amount: '0.1', side: 'SELL' } as const
-      const quoted = await price(venue, request)
-      const trade = await signedTrade(
-        venue,
-        { address, ...request, limitPrice: quoted.slippagePrice, ...lowPriorityFields(venue) },
-        'SELL 0.1',
-      )
-      if (trade.deadline !== undefined)
-        expect.fail('devnet.ts says noDeadline, and the plan has a deadline: leave one of the two out, by what the contracts take.')
-      promised = trade.limitPrice
-      await sellBefore(venue, mover, base, quote, quoted)
-      await (venue.chainControl ? venue.chainControl.passTime() : nodeCall(venue, 'evm_increaseTime', lateSeconds))
-      return (hash = trade.txHash)
-    })
-    const after = await balancesOf(venue, address, [base, quote])
-    if (txReceipt.status === 0) expect(after).to.deep.equal(before)
-    else {
-      const given = Number(after[quote]) - Number(before[quote])
-      expect(given >= 0.1 * Number(promised) * (1 - 1e-9), `It gave ${given} ${quote}, and its limitPrice was ${promised}.`).to.equal(true)
-    }
-    if (isDevnet) expect((await readWalletChanges(venue, address, hash)).grants, whereSwapsAre).to.deep.equal([])
-  },
+  ({ venue, ...fixture }) => tradeLate({ venue, ...fixture }),
 ]
+
+/** Carries out a trade as late as it can be, after the price has moved: what is promised then. */
+export async function tradeLate({ venue, firstPair, changesOf }: AmmFixture): Promise<void> {
+  const [base, quote] = firstPair()
+  const [address, mover] = venue.wallets
+  await Promise.all([address, mover].map((each) => approve(venue, each, base)))
+  let hash = ''
+  let promised = ''
+  let before: Record<string, string> = {}
+  const { txReceipt } = await minedInOneBlock(venue, async () => {
+    before = await balancesOf(venue, address, [base, quote])
+    const request = { base, quote, amount: '0.1', side: 'SELL' } as const
+    const quoted = await price(venue, request)
+    const trade = await signedTrade(
+      venue,
+      { address, ...request, limitPrice: quoted.slippagePrice, ...lowPriorityFields(venue) },
+      'SELL 0.1',
+    )
+    if (trade.deadline !== undefined)
+      expect.fail(
+        venue.chainControl
+          ? 'The plan has a deadline, and no program of Solana is known to keep one: leave it out. What bounds the time of a trade is the last valid height of its blockhash.'
+          : 'devnet.ts says noDeadline, and the plan has a deadline: leave one of the two out, by what the contracts take.',
+      )
+    promised = trade.limitPrice
+    await sellBefore(venue, mover, base, quote, quoted)
+    await (venue.chainControl ? venue.chainControl.passTime() : nodeCall(venue, 'evm_increaseTime', lateSeconds))
+    return (hash = trade.txHash)
+  })
+  const after = await balancesOf(venue, address, [base, quote])
+  if (txReceipt.status === 0) expect(after).to.deep.equal(before)
+  else {
+    const given = Number(after[quote]) - Number(before[quote])
+    expect(given >= 0.1 * Number(promised) * (1 - 1e-9), `It gave ${given} ${quote}, and its limitPrice was ${promised}.`).to.equal(true)
+  }
+  if (changesOf) expect((await changesOf(address, hash)).grants, whereSwapsAre).to.deep.equal([])
+}
 
 export const deadlineCard: AmmCard = [
   'AMM-08',
   'a transaction after its deadline reverts on chain and costs only gas',
   ['AMM-06'],
-  async ({ venue, firstPair, isDevnet }) => {
+  async ({ venue, firstPair, changesOf }) => {
     const [base, quote] = firstPair()
     const [address] = venue.wallets
     await approve(venue, address, base)
@@ -156,11 +164,11 @@ export const deadlineCard: AmmCard = [
       'The trade was mined after its deadline, and carried out: `swap` has to put terms.deadline into the call, in seconds, where the contract enforces it.',
     ).to.equal(0)
     expect(await balancesOf(venue, address, [base, quote])).to.deep.equal(before)
-    if (isDevnet) expectOnly(await readWalletChanges(venue, address, hash), {}, 'The reverted trade', whereSwapsAre)
+    if (changesOf) expectOnly(await changesOf(address, hash), {}, 'The reverted trade', whereSwapsAre)
   },
 ]
 
-/** For the devnet. */
+/** Where the chain is read by its node. */
 export const planCards: readonly AmmCard[] = [
   [
     'AMM-09',
@@ -169,7 +177,7 @@ export const planCards: readonly AmmCard[] = [
     async ({ venue, firstPair }) => {
       const [base, quote] = firstPair()
       const address = venue.wallets[2]
-      for (const side of ['SELL', 'BUY'] as const) {
+      for (const side of venue.chainControl ? [] : (['SELL', 'BUY'] as const)) {
         const token = side === 'SELL' ? base : quote
         const request = { base, quote, amount: '0.01', side }
         const limitPrice = (await price(venue, request)).slippagePrice
@@ -201,7 +209,8 @@ export const planCards: readonly AmmCard[] = [
 
 const lateSeconds = 600
 
-const whereSwapsAre = 'Look at the steps that `swap` (or `plan` of a router) makes: recipient, amount and bound in the call, and `value`.'
+export const whereSwapsAre =
+  'Look at the steps that `swap` (or `plan` of a router) makes: recipient, amount and bound in the call, and `value`.'
 
 const deadlineMissing =
   "The plan has no deadline. Put terms.deadline into the call and into the plan's `deadline`. Where the exchange's contracts take none, say `noDeadline: true` in devnet.ts: then this card tries what is promised instead."
@@ -242,7 +251,7 @@ async function expectBoundInCall(venue: TestVenue, wallet: string, txHash: strin
 }
 
 /** A trade that must be signed. */
-async function signedTrade(venue: TestVenue, fields: object, what: string) {
+export async function signedTrade(venue: TestVenue, fields: object, what: string) {
   const answer = await sendTrade(venue, fields)
   if (answer.status !== 200)
     expect.fail(`${what} was refused (${answer.status} ${answer.body?.name}): ${answer.body?.message} ${whereSwapsAre} ${whereQuotesAre}`)
@@ -259,7 +268,7 @@ interface TradedAmounts {
 }
 
 /** The wallet must have paid and got what the trade's answer states, and nothing else. */
-function expectTradedOnly(changes: WalletChanges, { trade, side, paid, got, what }: TradedAmounts): void {
+export function expectTradedOnly(changes: WalletChanges, { trade, side, paid, got, what }: TradedAmounts): void {
   const [tokenIn, tokenOut] = side === 'BUY' ? [trade.quote, trade.base] : [trade.base, trade.quote]
   const gained = changes.gains.get(addressKey(tokenOut)) ?? 0n
   if (gained <= 0n)
@@ -317,7 +326,10 @@ function expectShortage({ status, body, text }: Answer, name: string, token: str
 /** Trades of more than the wallet has, as far as the exchange quotes them. */
 async function beyondBalance(venue: TestVenue, address: string, base: string, quote: string) {
   const held = await balancesOf(venue, address, [base, quote])
-  const twice = (symbol: string) => fromRaw(2n * toRaw(held[symbol] ?? '0'), held[symbol]?.split('.')[1]?.length ?? 0)
+  const twice = (symbol: string) => {
+    const heldRaw = toRaw(held[symbol] ?? '0')
+    return heldRaw === 0n ? '0.01' : fromRaw(2n * heldRaw, held[symbol]?.split('.')[1]?.length ?? 0)
+  }
   const requests = [
     { base, quote, amount: twice(base), side: 'SELL', token: base },
     { base: quote, quote: base, amount: twice(quote), side: 'SELL', token: quote },

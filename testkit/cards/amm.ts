@@ -2,8 +2,10 @@ import { expect } from 'chai'
 import { devnetNetwork } from '../../core/config/settings.ts'
 import type { AddCard, TestVenue } from './venue.ts'
 import type { AmmCard, AmmFixture } from './amm-fixture.ts'
-import { boundCard, impactCards, nothingQuoted, quoteCards } from './amm-quotes.ts'
+import { boundCard, feeTokenCard, impactCard, nothingQuoted, quoteCards } from './amm-quotes.ts'
 import { deadlineCard, lateCard, planCards, tradeCards } from './amm-trades.ts'
+import { blockhashCard, transferFeeCard } from './amm-solana.ts'
+import { readWalletChanges } from './wallet-changes.ts'
 
 /** What every exchange of the trading type AMM must do. */
 export function ammCards(venue: TestVenue, it: AddCard): void {
@@ -12,6 +14,7 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
   const fixture: AmmFixture = {
     venue,
     isDevnet,
+    changesOf: venue.chainControl?.walletChanges ?? (isDevnet ? (wallet, txHash) => readWalletChanges(venue, wallet, txHash) : undefined),
     gasSamples: [],
     firstPair,
     async eachPair(check) {
@@ -19,11 +22,13 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
       for (const [base, quote] of venue.pairs) await check(base, quote)
     },
   }
+  const { chainControl } = venue
   const cards = [
     ...quoteCards,
     ...tradeCards,
-    venue.noDeadline ? lateCard : deadlineCard,
-    ...(isDevnet ? [...planCards, ...impactCards] : []),
+    chainControl ? blockhashCard : venue.noDeadline ? lateCard : deadlineCard,
+    ...(isDevnet || chainControl ? [...planCards, impactCard] : []),
+    ...(isDevnet ? [feeTokenCard] : chainControl ? [transferFeeCard] : []),
     ...(venue.boundOf ? [boundCard] : []),
   ]
   addInOrder(cards, fixture, it)

@@ -89,7 +89,7 @@ export function watchInterface(): WatchedInterface {
   }
 }
 
-function defectOf({ method, path }: PathOutline, fields: Fields, error: unknown): string {
+function defectOf({ method, path }: PathOutline, fields: string | Fields, error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error)
   return `${method} ${path} with ${shortened(JSON.stringify(fields))}: ${shortened(reason)}`
 }

@@ -53,6 +53,25 @@ export interface ChainControl {
   first: object
   /** Lets time pass, as much as a transaction lives for at most: what is mined then is late. */
   passTime(): Promise<void>
+  /** What a mined transaction did to a wallet, by the chain alone. */
+  walletChanges(wallet: string, txHash: string): Promise<WalletChanges>
+  /** The tokens that pairs are looked for of, by symbol. */
+  readonly tokens: readonly string[]
+  /** One whose transfers take a fee. */
+  readonly feeToken: string
+}
+
+/** What a transaction did to a wallet, as the chain has it. */
+export interface WalletChanges {
+  readonly status: number
+  readonly block: number
+  readonly gasUsed: bigint
+  /** By address (`addressKey`), or `address/id` for a token of which there is one: what the wallet has more than before; negative: less. */
+  readonly gains: ReadonlyMap<string, bigint>
+  /** The same of the native coin, without what the transaction's gas cost. */
+  readonly nativeRaw: bigint
+  /** Rights over the wallet's tokens that somebody has more of than before, a line each. */
+  readonly grants: readonly string[]
 }
 
 /** The card found nothing to try: what the author has to provide. */
@@ -276,7 +295,8 @@ export const toRaw = (padded: string) => BigInt(padded.replace('.', ''))
 
 /** The pairs of the devnet's tokens that are quoted, and the errors of the others. */
 export async function quotedPairs(venue: TestVenue): Promise<Required<Pick<TestVenue, 'pairs' | 'unquoted' | 'defects'>>> {
-  const all = devnetTokenSymbols.flatMap((base, i) => devnetTokenSymbols.slice(i + 1).map((quote) => [base, quote] as const))
+  const symbols = venue.chainControl?.tokens ?? devnetTokenSymbols
+  const all = symbols.flatMap((base, i) => symbols.slice(i + 1).map((quote) => [base, quote] as const))
   // At once: a defect may affect all pairs, and their timeouts one after the other would exceed the hook's.
   const answers = await Promise.all(
     all.map(([base, quote]) => venue.client.get('/amm/price', { ...venueFields(venue), base, quote, amount: '0.01', side: 'SELL' })),

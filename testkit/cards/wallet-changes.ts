@@ -6,20 +6,8 @@ import { movementsByEvents } from '../../kits/evm/movements.ts'
 import { permit2Grants } from '../../kits/evm/simulate.ts'
 import { compare, fromRaw } from '../../core/base/decimal.ts'
 import { isObject } from '../../core/base/json.ts'
-import { nodeCall, NodeError, type TestVenue } from './venue.ts'
+import { nodeCall, NodeError, type TestVenue, type WalletChanges } from './venue.ts'
 import { addressKey } from '../../core/base/addresses.ts'
-
-export interface WalletChanges {
-  readonly status: number
-  readonly block: number
-  readonly gasUsed: bigint
-  /** By address (`addressKey`), or `address/id` for a token of which there is one: what the wallet has more than before; negative: less. */
-  readonly gains: ReadonlyMap<string, bigint>
-  /** The same of the native coin, without what the transaction's gas cost. */
-  readonly nativeRaw: bigint
-  /** Rights over the wallet's tokens that somebody has more of than before, a line each. */
-  readonly grants: readonly string[]
-}
 
 const approval = id('Approval(address,address,uint256)')
 const approvalForAll = id('ApprovalForAll(address,address,bool)')

@@ -9,6 +9,7 @@ import type {
   RangePool,
   RangePosition,
   PositionsAtBlock,
+  PositionWitness,
   RangePositions,
 } from '../amm-range.ts'
 import type { Head } from '../family.ts'
@@ -35,6 +36,7 @@ import { headSchema, planSchema, priceSchema, slippageContract } from './common.
 
 const maxPools = 1_000
 const maxPositions = 10_000
+const maxNodes = 100
 const positionId = word(128)
 
 const poolSchema = object<RangePool>({
@@ -97,14 +99,17 @@ export const ammRangeContract: Contract<AMMRange> = {
     (answer, [{ tokenId }]) =>
       answer?.position && answer.position.tokenId !== tokenId ? 'position.tokenId must be the requested one' : undefined,
   ),
+  positionWitnesses: answers(list(object<PositionWitness>({ number: amount(), exists: flag() }), maxNodes)),
   positionsById: answers(
     object<PositionsAtBlock>({
       head: headSchema,
       positions: eachOf(positionSchema, maxPositions, { nameOf: ({ tokenId }) => tokenId }),
       unread: unreadSchema,
     }),
-    ({ positions }, [{ tokenIds }]) =>
-      positions.every(({ tokenId }) => tokenIds.includes(tokenId)) ? undefined : 'positions must be of the requested ids',
+    ({ positions }, [{ tokenIds }]) => {
+      const asked = new Set(tokenIds)
+      return positions.every(({ tokenId }) => asked.has(tokenId)) ? undefined : 'positions must be of the requested ids'
+    },
   ),
   positionsOf: answers(
     object<RangePositions>({

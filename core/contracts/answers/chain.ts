@@ -10,6 +10,7 @@ import type {
   Permit2Allowance,
   SetAllowance,
   SimulatedOutcome,
+  StandingRights,
   Transaction,
 } from '../chain.ts'
 import type { Plan } from '../rail.ts'
@@ -165,7 +166,9 @@ const evmContract: Contract<EvmVerbs> = {
   gasPrices: answers(gasPricesSchema),
   transfer: answers(planSchema),
   simulate: answers(outcomeSchema),
-  standing: answers(list(grantSchema, 1_000_000)),
+  standing: answers(
+    either(object<StandingRights>({ head: headSchema, grants: list(grantSchema, 1_000_000) }), list(grantSchema, 1_000_000)),
+  ),
   revoke: answers(planSchema),
   moved: answers(orNothing(map(signedAmount(), maxTokens))),
   gains: answers(map(signedAmount(), maxTokens)),

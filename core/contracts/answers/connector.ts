@@ -1,8 +1,8 @@
-import type { Connector, Permit2Spenders } from '../plugin.ts'
+import type { Connector, ConnectorFinding, Permit2Spenders } from '../plugin.ts'
 import { ammContract } from './amm.ts'
 import { ammRangeContract } from './amm-range.ts'
 import { ammSharesContract } from './amm-shares.ts'
-import { callback, direct, list, object, optional, part, property, record, text, type Contract } from './contract.ts'
+import { answers, callback, direct, list, object, optional, part, property, record, text, type Contract } from './contract.ts'
 import { clobContract, marginCLOBContract, perpCLOBContract } from './order-books.ts'
 import { perpAMMContract } from './perp-amm.ts'
 import { signedActionsContract } from './rail.ts'
@@ -27,6 +27,7 @@ export const connectorContract: Contract<Connector> = {
   events: property(list(text(2_000), 1_000)),
   actions: part(signedActionsContract),
   refusals: property(record(text(2_000), 10_000)),
+  examine: answers(list(object<ConnectorFinding>({ what: text(2_000), remedy: optional(text(2_000)) }), 100)),
   start: direct,
   stop: direct,
 }

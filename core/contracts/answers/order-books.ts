@@ -164,6 +164,7 @@ const venuePlanSchema = object<VenuePlan>({
   signer: optional(word()),
   steps: someOf(json(), maxActions),
   deadline: optional(integer()),
+  fee: optional(decimal()),
   memo: json(),
 })
 /** For the venue's own chain, or for the exchange's own rail. */

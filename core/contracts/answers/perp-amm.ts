@@ -10,6 +10,7 @@ import type {
   PerpFill,
   PerpFunding,
   PerpLiquidation,
+  PerpLiquidationEffect,
   PerpMarket,
   PerpMarketName,
   PerpOrder,
@@ -128,6 +129,20 @@ const fillSchema = object<PerpFill>({
   closedRatio: optional(priceSchema),
 })
 
+const liquidationSchema = object<PerpLiquidation>({
+  txHash: text(),
+  blockNumber: integer(),
+  sizeRaw: amount(),
+  effect: optional(
+    object<PerpLiquidationEffect>({
+      side: oneOf('LONG', 'SHORT'),
+      feeRaw: amount(),
+      realizedProfitRaw: signedAmount(),
+      fundingRaw: signedAmount(),
+    }),
+  ),
+})
+
 type Market = { readonly id: string }
 
 /** An answer about another market or order than the requested one would go into bounds, and be shown as the requested one's. */
@@ -195,5 +210,6 @@ export const perpAMMContract: Contract<PerpAMM> = {
     const ratio = fill?.closedRatio
     return ratio && ratio.numerator > ratio.denominator ? 'closedRatio must be at most 1' : undefined
   }),
-  liquidations: answers(list(object<PerpLiquidation>({ txHash: text(), blockNumber: integer(), sizeRaw: amount() }), maxMarkets)),
+  liquidations: answers(list(liquidationSchema, maxMarkets)),
+  liquidationsFrom: answers(integer()),
 }

@@ -62,7 +62,7 @@ const landedSchema = object<NonNullable<Extract<BroadcastResult, { is: 'accepted
 })
 
 const receptionSchema: Schema<BroadcastResult> = either(
-  object<Extract<BroadcastResult, { is: 'accepted' }>>({ is: oneOf('accepted'), landed: optional(landedSchema) }),
+  object<Extract<BroadcastResult, { is: 'accepted' }>>({ is: oneOf('accepted'), node: optional(words()), landed: optional(landedSchema) }),
   object<Extract<BroadcastResult, { is: 'refused' | 'unclear' }>>({
     is: oneOf('refused', 'unclear'),
     reason: words(),
@@ -99,6 +99,7 @@ export const gasTermsSchema = object<GasTerms>({
   gasPriceRaw: amount(),
   gasPriceDecimals: optional(integer(0, 77)),
   gasCostRaw: amount(),
+  tipRaw: optional(amount()),
 })
 
 const preparedSchema = object<Prepared>({ step: json(), fees: json(), gas: gasTermsSchema })
@@ -120,7 +121,7 @@ const sequencesSchema = list(json(), maxAttempts)
 
 export const railContract: Contract<Rail> = {
   sequences: property(oneOf('ordered', 'independent', 'increasing')),
-  outline: answers(object<Outline>({ contracts: list(text(), 1_000), valueRaw: amount() })),
+  outline: answers(object<Outline>({ contracts: list(text(), 1_000), valueRaw: amount(), rentRaw: optional(amount()) })),
   check: answers(checkedSchema),
   cachedChecks: part<CachedChecks>({
     basis: answers(orNothing(list(basisSchema, maxBases))),
@@ -131,8 +132,10 @@ export const railContract: Contract<Rail> = {
     ),
   }),
   cost: answers(amount()),
+  maxFee: answers(amount()),
   paidFees: answers(orNothing(object<PaidFees>({ feeRaw: amount(), gasUsed: optional(amount()), layer1FeeRaw: optional(amount()) }))),
   sync: answers(json()),
+  syncAll: answers(list(json(), 1_000)),
   merge: answers(json()),
   needsSync: answers(flag()),
   claim: answers(sequencesSchema),
