@@ -1,5 +1,5 @@
 // `npm run bench`: each figure beside its reference, measured in the same run. Nothing here passes or fails.
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { createClient } from '../../testkit/client.ts'
@@ -9,6 +9,7 @@ import { blockLogs, poolsFollowed } from './figures/pools-followed.ts'
 import { bookAnswers, bookEvents, bookIncrements } from './figures/books.ts'
 import { clientsBesideBare } from './figures/clients.ts'
 import { contained, containedStarts, pluginLines, pluginTrials } from './figures/plugins.ts'
+import { dashboardTabs, firstPage, grownHome } from './figures/dashboard.ts'
 import { fairness, floods, heldBodies } from './figures/overload.ts'
 import { hummingbotBesideNative } from './figures/hummingbot.ts'
 import { watchedPositions } from './figures/watched-positions.ts'
@@ -96,6 +97,7 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
     await pagesOfJournal()
   },
   'journal-pages': pagesOfJournal,
+  dashboard,
   lines: async () => report('Lines of the plugins, from their sources', pluginLines()),
   size: async () => report('Installed for production', await installedSize()),
   memory: async () =>
@@ -104,7 +106,7 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   flame,
 }
 /** What takes long, or writes files, only where it is named. */
-const named = ['bodies', 'optimal', 'memory', 'soak', 'flame']
+const named = ['bodies', 'dashboard', 'optimal', 'memory', 'soak', 'flame']
 
 const { positionals: wanted, values } = parseArgs({
   allowPositionals: true,
@@ -114,13 +116,17 @@ const { positionals: wanted, values } = parseArgs({
     worlds: { type: 'string', default: '500' },
     seed: { type: 'string', default: '1' },
     out: { type: 'string', default: '.' },
+    help: { type: 'boolean', default: false },
   },
 })
+const names = `${Object.keys(figures).join(', ')}; without a name all of them are measured but ${named.join()}.`
+if (values.help) {
+  console.log(`npm run bench [name ...] [-- --seconds N --trades N --worlds N --seed N --out FOLDER]\n\nFigures: ${names}`)
+  process.exit(0)
+}
 const unknown = wanted.find((name) => !Object.hasOwn(figures, name))
 if (unknown !== undefined) {
-  console.error(
-    `There is no figure ${unknown}: ${Object.keys(figures).join(', ')}; without a name all of them are measured but ${named.join()}.`,
-  )
+  console.error(`There is no figure ${unknown}. There are: ${names}`)
   process.exit(1)
 }
 console.log(
@@ -302,6 +308,28 @@ async function trades(): Promise<void> {
     report(title, await tradeRate(traders, orders))
   } finally {
     await Promise.all([orders.end(), traders.end()])
+  }
+}
+
+/** With the Chromium that its tests use, on a journal of 100,000 trades. */
+async function dashboard(): Promise<void> {
+  const homes = [await grownHome(100_000), await grownHome(100)] as const
+  const servers: Child<SluiceProcess>[] = []
+  try {
+    const [sluice, reference] = [await startSluice(['', '', homes[0]]), await startSluice(['', '', homes[1]])]
+    servers.push(sluice, reference)
+    report(
+      'The first page of the dashboard, of a journal of 100,000 trades; reference: of 100, in turns',
+      await firstPage(sluice, reference),
+    )
+    await reference.end()
+    const seconds = Number(values.seconds)
+    if (seconds === 0) return
+    const { rows, note } = await dashboardTabs(sluice, seconds)
+    report('Ten tabs of the dashboard in view, beside two trades a second; reference: without a tab, or before', rows, note)
+  } finally {
+    for (const each of servers) await each.end()
+    for (const home of homes) await rm(home, { recursive: true, force: true })
   }
 }
 

@@ -6,6 +6,7 @@ import { walletNumber } from '../../../core/store/compact.ts'
 import { openStore } from '../../../core/store/open-store.ts'
 import type { Store } from '../../../core/store/store.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
+import { bodyColumns } from '../../../core/transactions/journal/entry-rows.ts'
 import type { EntryFilter } from '../../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { isPostgresInstalled, startPostgres } from '../../../test/store/postgres.ts'
@@ -19,7 +20,7 @@ const rarePair = 'rare-usdc'
 
 /**
  * Pages of 100 of `/transactions`, by every filter that bots and operators use, of as many trades in either store. Beside them the rows of the index
- * alone, by one statement a page, in the same store and round.
+ * alone, with the columns that a page reads, by one statement a page, in the same store and round. They are not unpacked.
  */
 export async function journalPages(trades: number): Promise<Row[]> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-bench-'))
@@ -118,10 +119,12 @@ async function timesOf(filter: EntryFilter, read: ReadPage): Promise<readonly nu
   return taken
 }
 
+const columns = sql.join(bodyColumns.map((each) => sql.ref(each)))
+
 async function bareList(store: Store, condition: RawBuilder<unknown>, cursor: string | undefined) {
   const before = cursor === undefined ? sql`` : sql`and key < ${cursor}`
   const { rows } = await store.read((db) =>
-    sql<{ key: string }>`select key, body from entries where ${condition} ${before} order by key desc limit ${sql.lit(pageSize)}`.execute(
+    sql<{ key: string }>`select ${columns} from entries where ${condition} ${before} order by key desc limit ${sql.lit(pageSize)}`.execute(
       db,
     ),
   )

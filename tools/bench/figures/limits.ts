@@ -22,7 +22,7 @@ import type { LoadProcess } from '../processes/load.ts'
 import type { OrdersProcess } from '../processes/orders.ts'
 import type { TradersProcess } from '../processes/traders.ts'
 import { newQuotes } from '../quote-path.ts'
-import { cpuMsOf, median, micros, ms, times, type Row } from '../measuring.ts'
+import { cpuMsOf, median, micros, ms, percentile, times, type Row } from '../measuring.ts'
 
 /** Of every kind that a bot has, and never met here. */
 export const benchLimits = {
@@ -34,7 +34,7 @@ export const benchLimits = {
   value: { perDay: '100000000' },
 }
 
-const rounds = 7
+const usualRounds = 7
 const silent = { info() {}, warn() {}, error() {} }
 
 /** Milliseconds of each. */
@@ -52,7 +52,7 @@ function compared(name: string, limited: readonly Cost[], free: readonly Cost[],
 }
 
 /** The two by turns, so that what else the machine does meets both. */
-async function byTurns(free: () => Promise<Cost>, limited: () => Promise<Cost>) {
+async function byTurns(free: () => Promise<Cost>, limited: () => Promise<Cost>, rounds = usualRounds) {
   const costs = { free: [] as Cost[], limited: [] as Cost[] }
   // What is measured is warm.
   await free()
@@ -68,7 +68,8 @@ async function byTurns(free: () => Promise<Cost>, limited: () => Promise<Cost>) 
 export async function limitedTrades(traders: Child<TradersProcess>, orders: Child<OrdersProcess>): Promise<Row[]> {
   const { url, certsDir, keys } = await traders.ask('where')
   const wallets = keys.map((key) => new Wallet(key).address)
-  const trades = 100
+  // What limits add is little of what the processor does for a trade: many short turns, and the median of their differences.
+  const [turns, trades] = [60, 20]
   const trade = async (client: string, address: string): Promise<Cost> => {
     const before = await traders.ask('cpu')
     const startedAt = performance.now()
@@ -81,8 +82,16 @@ export async function limitedTrades(traders: Child<TradersProcess>, orders: Chil
   const { free, limited } = await byTurns(
     () => trade('client', one),
     () => trade('limited', other),
+    turns,
   )
-  return compared('a trade', limited, free)
+  return [...compared('a trade', limited, free), added(limited, free)]
+}
+
+/** With the half of the differences that is around their median: how sure it is, is seen. */
+function added(limited: readonly Cost[], free: readonly Cost[]): Row {
+  const differences = limited.map(({ cpuMs }, index) => cpuMs - (free[index]?.cpuMs ?? Number.NaN))
+  const [low, high] = [percentile(differences, 0.25), percentile(differences, 0.75)]
+  return { name: 'a trade: limits add', value: ms(median(differences)), ratio: `half of the turns: ${ms(low)} to ${ms(high)}` }
 }
 
 const cpuBetween = (before: NodeJS.CpuUsage, after: NodeJS.CpuUsage): number =>
@@ -167,7 +176,7 @@ export async function limitedSignatures(): Promise<Row[]> {
 
 /** What a trade asks of the market: what it may lose, and twice what it gives is worth. By a window of the default 20 minutes, and of the one that the trades here have. */
 export function marketWindow(): Row[] {
-  const [many, few] = [120, 6].map((readings) => Array.from({ length: rounds }, () => costOfMarket(readings)))
+  const [many, few] = [120, 6].map((readings) => Array.from({ length: usualRounds }, () => costOfMarket(readings)))
   return compared('a trade', many ?? [], few ?? [], (each) => micros(each * 1_000))
 }
 
@@ -221,7 +230,7 @@ async function windowOf(entries: number) {
     })
     const costs = { reserved: [] as Cost[], settled: [] as Cost[] }
     const trades = 200
-    for (let round = 0; round <= rounds; round += 1) {
+    for (let round = 0; round <= usualRounds; round += 1) {
       const keys = Array.from({ length: trades }, (_, index) => `new ${round} ${index}`)
       const spendings = keys.map(spendingOf)
       const reserved = await timed(store, spendings, (spending, tx) => budgets.reserve(spending, tx))

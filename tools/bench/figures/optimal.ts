@@ -2,11 +2,15 @@ import { bestRoute } from '../../../kits/pools/routing/best-route.ts'
 import { bestSplit } from '../../../kits/pools/routing/split.ts'
 import { distanceToBest, type Distance } from '../../../test/kits/pools/routing/exhaustive.ts'
 import { randomWorld, worldKinds, type World } from '../../../test/kits/pools/routing/random-worlds.ts'
+import { bestBySdk, sdkPackage } from '../../../test/kits/pools/routing/v3-sdk.ts'
+import { hasOracle, oraclesInstall } from '../../../test/oracles.ts'
 import { randomBits } from '../../../test/kits/amm/v3/math/random-bits.ts'
 import { median, percentile, perSecond, times, type Row } from '../measuring.ts'
 
 /** No two the same. */
 const amountsPerWorld = 50
+/** The package takes a thousand times as long. */
+const [sdkWorlds, amountsBySdk] = [20, 5]
 
 /**
  * How far answers are from the best of all sets of up to three routes, and how many a core gives in a second, for amounts that nobody asked before.
@@ -32,7 +36,31 @@ export async function optimal(worlds: number, seed: number): Promise<{ rows: Row
     const [several, alone] = [solvesPerSecond(given, true), solvesPerSecond(given, false)]
     rows.push({ name: '  solves a second a core', value: perSecond(several), reference: perSecond(alone), ratio: times(several, alone) })
   }
-  return { rows, note: `Seed ${seed}. ${refused} swaps were refused that several routes would take together, and none alone.` }
+  const notes = [`Seed ${seed}. ${refused} swaps were refused that several routes would take together, and none alone.`]
+  if (hasOracle(sdkPackage)) rows.push(await besideSdk(seed))
+  else notes.push(`${sdkPackage} is not installed, so its solves are not counted: ${oraclesInstall}`)
+  return { rows, note: notes.join(' ') }
+}
+
+/** What a bot has without a gateway: Uniswap's own package, with the pools in its memory, for amounts that nobody asked before. */
+async function besideSdk(seed: number): Promise<Row> {
+  const random = randomBits(seed)
+  const asked = Array.from({ length: sdkWorlds }, () => {
+    const world = randomWorld('v3', random)
+    return { world, amountsRaw: Array.from({ length: amountsBySdk }, (_, index) => world.query.amountRaw / 1_000n + BigInt(index)) }
+  })
+  const ours = solvesPerSecond(
+    asked.map(({ world }) => world),
+    false,
+  )
+  const { seconds } = await bestBySdk(asked, 1)
+  const theirs = (sdkWorlds * amountsBySdk) / seconds
+  return {
+    name: `one route of v3, ${sdkWorlds} worlds: solves a second a core; reference: ${sdkPackage}`,
+    value: perSecond(ours),
+    reference: perSecond(theirs),
+    ratio: times(ours, theirs),
+  }
 }
 
 const points = (distance: number) => `${distance.toFixed(4)} bp`

@@ -35,7 +35,8 @@ function profiler() {
 
 const bundled: { startServer: typeof StartServer } = await import(new URL('../../../dist/testkit/index.js', import.meta.url).href)
 
-const [, , isBehindProxy, withInterfaces] = process.argv
+/** The home, where there is one already, stays. */
+const [, , isBehindProxy, withInterfaces, home] = process.argv
 limitCompilers()
 let delayMs = 0
 const proxy = isBehindProxy ? await startFaultyProxy() : undefined
@@ -43,15 +44,18 @@ await proxy?.become(async (exchange) => {
   await sleep(delayMs)
   await healthy(exchange)
 })
-const server = await bundled.startServer({
-  ...(withInterfaces && { conf: { 'interfaces/hummingbot.yml': { port: 0 } } }),
-  ...(proxy && {
-    async between(url) {
-      proxy.target = url
-      return `http://127.0.0.1:${proxy.port}`
-    },
-  }),
-})
+const server = await bundled.startServer(
+  {
+    ...(withInterfaces && { conf: { 'interfaces/hummingbot.yml': { port: 0 } } }),
+    ...(proxy && {
+      async between(url) {
+        proxy.target = url
+        return `http://127.0.0.1:${proxy.port}`
+      },
+    }),
+  },
+  home,
+)
 const { kernel, settings, client, rpcUrl } = server
 await firstQuote()
 limitHeap()
