@@ -20,6 +20,7 @@ const levels: readonly (readonly string[])[] = [
   ['core/plugins', 'core/limits'],
   ['core/market'],
   ['core/books'],
+  ['core/alerts'],
   ['core/handlers'],
   ['core/events'],
   ['core/http'],
@@ -33,6 +34,7 @@ const levels: readonly (readonly string[])[] = [
 /** Rooms that others import by these files alone. */
 const doors: Readonly<Record<string, readonly string[]>> = {
   // The plugin-host service is a program of its own, and loads nothing else of the room.
+  'core/alerts': ['core/alerts/index.ts'],
   'core/plugins': ['core/plugins/index.ts', 'core/plugins/isolate/service.ts'],
 }
 

@@ -1,8 +1,7 @@
 // `npm run pack`: builds dist/ whole and packs both packages, sluice and sluice-devnet, into dist/packages/ (docs/design/releasing.md).
 //
 // Packed packages are private, which every registry refuses, until a maintainer has confirmed on the registry whose the names are and says
-// so: SLUICE_CONFIRMED_NAMES=sluice,sluice-devnet npm run pack. `--packed` takes the packages that are there. `--refuse-publishing` is what
-// `npm publish` in the checkout gets instead.
+// so: SLUICE_CONFIRMED_NAMES=sluice,sluice-devnet npm run pack. `--packed` takes the packages that are there.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,17 +13,6 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const packages = path.join(root, 'dist', 'packages')
 const names = ['sluice', 'sluice-devnet']
 const confirmed = (process.env.SLUICE_CONFIRMED_NAMES ?? '').split(',').map((name) => name.trim())
-
-if (process.argv.includes('--refuse-packing')) {
-  console.error('Nothing was packed: `npm run pack` builds both packages, and writes the manifest of the one that is published.')
-  process.exit(1)
-}
-if (process.argv.includes('--refuse-publishing')) {
-  console.error(
-    `Nothing was published: the checkout never is, and packages only when a maintainer has confirmed their names on the registry (${names.join(', ')}). See docs/design/releasing.md.`,
-  )
-  process.exit(1)
-}
 
 if (!process.argv.includes('--packed')) {
   run(process.execPath, [path.join(root, 'tools', 'build.mjs')])

@@ -24,6 +24,7 @@ async function loadReleased(): Promise<readonly LoadedPlugin[]> {
     const { loaded, refused } = await loadPlugins({
       plugins: { found, refused: [] },
       hosts: 'here',
+      holders: {},
       budget: { processorMs: 60_000, clockMs: 600_000 },
       log: silent,
       logOf: () => silent,

@@ -2,8 +2,10 @@ import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { endpoints, errorTable, permissions, permissionUses } from '../../core/api/index.ts'
+import { rules as alertRules } from '../../core/alerts/index.ts'
+import { alertsFile } from '../../core/config/alerts-file.ts'
 import { expected } from '../../core/config/problems.ts'
-import { describeSettings } from '../../core/config/settings-schema.ts'
+import { defaultOf, describeSettings } from '../../core/config/settings-schema.ts'
 import type { Plugin } from '../../core/contracts/index.ts'
 import {
   measureApprovals,
@@ -58,6 +60,21 @@ export const tables: Readonly<Record<string, (words: readonly string[]) => strin
         const variables = Object.entries(source.environment).map(([name, what]) => `${quoted(name)}: ${what}`)
         return [[quoted(kind), source.description, orNone(described), orNone(variables), orNone(source.network)]]
       }),
+    ),
+  alertRules: () =>
+    table(
+      ['rule', 'message', 'what it looks at', 'what one is about', 'what to do'],
+      Object.entries(alertRules).map(([name, { title, looksAt, about, remedy }]) => [quoted(name), title, looksAt, about, remedy]),
+    ),
+  alertSettings: () =>
+    table(
+      ['setting', 'default', 'environment', 'value'],
+      alertsFile.keys.map((key) => [
+        quoted(key.name.replace(/^alerts\./, '')),
+        quoted(defaultOf(key)),
+        quoted(key.environmentName),
+        expected({ ...key.schema, default: undefined }),
+      ]),
     ),
   metrics: () =>
     table(

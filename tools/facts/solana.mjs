@@ -7,6 +7,9 @@ const ours = JSON.parse(readFileSync(new URL('../../plugins/solana/tokens.json',
 const isOurs = ({ chainId, symbol, address }) =>
   ours.some((each) => each.chainId === chainId && (each.address === address || each.symbol.toLowerCase() === symbol.toLowerCase()))
 
+/** Those that a trade may meet. */
+const meteoraErrors = ['6002', '6003']
+
 /** As in the list of Solana Labs. */
 const chainIds = { Solana: 101, 'Solana Devnet': 103 }
 const decimals = { FIVE: 5, SIX: 6, QUOTE_PRECISION_EXP: 6, EIGHT: 8, NINE: 9, LAMPORTS_EXP: 9 }
@@ -41,6 +44,24 @@ export const solana = [
         decimals: decimals[exponent],
       }))
       return { tokens: tokens.filter(isOurs) }
+    },
+  },
+  {
+    // Meteora's own, MIT: of its program's IDL what a connector has of it. Raydium's own package is under the GPL, so nothing is kept of that.
+    pack: '@meteora-ag/cp-amm-sdk@1.5.0',
+    name: 'meteora-cp-amm-sdk',
+    read(files) {
+      const text = textOf(files, 'dist/index.js')
+      const bytesOf = (name) => JSON.parse(`[${new RegExp(`name: "${name}",\\s*discriminator: \\[([\\d,\\s]+)\\]`).exec(text)[1]}]`)
+      const authority = /name: "pool_authority",\s*address: "(\w+)"/.exec(text)[1]
+      const errors = [...text.matchAll(/code: (6\d{3}),\s*name: "(\w+)"/g)].map(([, code, name]) => [code, name])
+      return {
+        program: /CP_AMM_PROGRAM_ID = new [^"]*"(\w+)"/.exec(text)[1],
+        authority,
+        instructions: { swap2: bytesOf('swap2') },
+        accounts: { Pool: bytesOf('Pool') },
+        errors: Object.fromEntries(errors.filter(([code]) => meteoraErrors.includes(code))),
+      }
     },
   },
   {

@@ -12,12 +12,12 @@ describe('the author of a plugin', () => {
   let cwd
   before(() => {
     cwd = authorsFolder()
-    copyFileSync(path.join(cwd, kinds.amm, 'tsconfig.json'), path.join(cwd, 'tsconfig.json'))
+    copyFileSync(path.join(cwd, 'ferryswap', 'tsconfig.json'), path.join(cwd, 'tsconfig.json'))
     startContracts()
   })
   // They wait for blocks more than they work: this machine's Node runs them beside the other tests, and others one after another.
   // The guide runs those of riverswap.
-  const names = [...Object.values(kinds), ...(process.env.PACKAGE_TEST_ALL ? ['riverswap'] : [])]
+  const names = [...kinds.map(({ name }) => name), ...(process.env.PACKAGE_TEST_ALL ? ['riverswap'] : [])]
   const contracts = new Map()
   function startContracts() {
     // The test of docs/authors/testing-a-plugin.md besides.
@@ -64,7 +64,7 @@ describe('the author of a plugin', () => {
   })
 
   it('is told by the compiler of a trading type that is declared and not implemented', () => {
-    newPlugin(cwd, 'my-amm', 'amm')
+    newPlugin(cwd, 'my-amm', { kind: 'amm' })
     replaceIn(path.join(cwd, 'my-amm', 'index.ts'), "trading_type: ['AMM']", "trading_type: ['AMM', 'AMM_RANGE']")
     const { code, printed } = tsc(7)
     rmSync(path.join(cwd, 'my-amm'), { recursive: true })
@@ -137,7 +137,7 @@ describe('the author of a plugin', () => {
 
   it('compiles a new plugin in its own folder', () => {
     // Those of the other kinds were compiled above, together.
-    expect(run('npm', ['run', '--silent', 'types'], { cwd: path.join(cwd, kinds.amm) })).to.deep.equal({ code: 0, printed: '' })
+    expect(run('npm', ['run', '--silent', 'types'], { cwd: path.join(cwd, 'ferryswap') })).to.deep.equal({ code: 0, printed: '' })
   })
 
   describe('of a chain of the family of Solana', () => {
@@ -174,7 +174,7 @@ describe('the author of a plugin', () => {
 
   it('is told by npm test of a plugin that is wrong', function () {
     this.timeout(600_000)
-    newPlugin(cwd, 'my-pool', 'pool')
+    newPlugin(cwd, 'my-pool', { kind: 'pool' })
     replaceIn(path.join(cwd, 'my-pool', 'pairs.ts'), '[3n, 1000n]', '[2n, 1000n]')
     const { code, printed } = run('npm', ['test', '--', '--grep', 'PLUGIN-01|AMM-0[1-6]'], { cwd: path.join(cwd, 'my-pool'), seconds: 500 })
     expect(code).to.be.above(0)

@@ -143,7 +143,7 @@ describe('the guides for authors, with the packages', () => {
           expect(code, `${script}\n${printed}`).to.equal(0)
           return printed
         },
-        poll: (txHash) => client.get('/network/poll', { ...network, txHash }),
+        poll: (txHash, of) => client.get('/network/poll', { ...of, txHash }),
       })
     })
 

@@ -182,9 +182,10 @@ export function bot(url, home) {
 export const swap = { chain: 'ethereum', network: 'local', connector: 'uniswap', base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' }
 
 /** `sluice plugin new`, in this folder. */
-export function newPlugin(cwd, name, kind, options) {
-  const { code, printed } = sluice(cwd, ['plugin', 'new', name, '--kind', kind], options)
-  if (code !== 0) throw new Error(`plugin new ${name} --kind ${kind} ended with ${code}:\n${printed}`)
+export function newPlugin(cwd, name, { kind, family }, options) {
+  const args = ['plugin', 'new', name, '--kind', kind, ...(family === undefined ? [] : ['--family', family])]
+  const { code, printed } = sluice(cwd, args, options)
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}:\n${printed}`)
 }
 
 /** The pages that show whole plugins. */
@@ -202,7 +203,7 @@ export const page = (name) => readFileSync(path.join(root, 'docs', `${name}.md`)
 export const guide = (name) => page(`authors/${name}`)
 
 let author
-/** The folder of an author, made once for all tests: both packages, beside them a new plugin of each kind, and what the guides show. */
+/** The folder of an author, made once for all tests: both packages, beside them a new plugin of each kind and family, and what the guides show. */
 export function authorsFolder() {
   if (author !== undefined) return author
   const cwd = folder('Plugins von mir')
@@ -211,7 +212,7 @@ export function authorsFolder() {
   const { code, printed } = run('sh', ['-euc', typed.text], { cwd, env: { ...environment(), npm_config_cache: path.join(place, 'cache') } })
   if (code !== 0) throw new Error(`${typed.text} ended with ${code}:\n${printed}`)
   install(cwd, ['--save-dev', 'typescript-5@npm:typescript@5'])
-  for (const [kind, name] of Object.entries(kinds)) newPlugin(cwd, name, kind)
+  for (const each of kinds) newPlugin(cwd, each.name, each)
   for (const [file, text] of guides.flatMap((name) => [...filesOf(guide(name))])) {
     mkdirSync(path.dirname(path.join(cwd, file)), { recursive: true })
     writeFileSync(path.join(cwd, file), text)

@@ -126,7 +126,7 @@ for (const { name, version } of nodes) {
       for (const [, id] of table.matchAll(/^\| (\S+) \| \d+ \|$/gm))
         expect(readFileSync(path.join(devnet, 'LICENSES', `${id}.txt`), 'utf8')).to.match(/licen[cs]e/i)
       const home = folder(`Zuhause ${version ?? ''}`.trim())
-      newPlugin(cwd, 'my-exchange', 'amm', { env })
+      newPlugin(cwd, 'my-exchange', { kind: 'amm' }, { env })
       putPlugin(cwd, 'my-exchange', path.basename(home))
       const server = await started(['--devnet', '--home', home], { env: { ...env, SLUICE_DEVNET_PORT: '0' } })
       expect(filesIn(home)).to.deep.equal(['certs', 'conf', 'data', 'plugins'])
