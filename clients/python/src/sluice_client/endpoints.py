@@ -358,6 +358,12 @@ class CallerRequest(TypedDict, total=False):
     pass
 
 
+@final
+class CallerResponseCertificates(TypedDict):
+    name: str  # Of the client; `server` and `ca` are those of the server.
+    expiresAt: float  # Milliseconds since the Unix epoch.
+
+
 class _CallerResponse(TypedDict):
     client: str  # Its key in conf/clients.yml; of a certificate without an entry its common name.
     permissions: list[str]  # Later versions may add others.
@@ -368,6 +374,128 @@ class _CallerResponse(TypedDict):
 @final
 class CallerResponse(_CallerResponse, total=False):
     unlisted: Literal[True]  # The certificate has no entry in conf/clients.yml.
+    certificates: list[CallerResponseCertificates]  # When certificates end that are not revoked, the newest of each name: its own and those of the server, with admin all that the folder `certs` knows. Absent where that cannot be read.
+
+
+@final
+class AlertsRequest(TypedDict, total=False):
+    pass
+
+
+class _AlertsResponseAlerts(TypedDict):
+    rule: str
+    title: str  # The rule in a few words.
+    severity: str  # info, warning or critical.
+    subject: str  # What it is about: a wallet, a transaction, a node.
+    words: str
+    remedy: str  # What to do.
+    since: float  # When it was seen first: milliseconds since the Unix epoch.
+
+
+@final
+class AlertsResponseAlerts(_AlertsResponseAlerts, total=False):
+    toldAt: float  # When people were told. Absent: they were not yet, or it is silenced: milliseconds since the Unix epoch.
+    silenced: Literal[True]
+
+
+@final
+class AlertsResponseFailing(TypedDict):
+    rule: str
+    title: str  # The rule in a few words.
+    since: float  # Since when: milliseconds since the Unix epoch.
+    reason: str
+
+
+class _AlertsResponseSilences(TypedDict):
+    until: float  # Until when: milliseconds since the Unix epoch.
+    setBy: str  # The id of the client that set it.
+
+
+@final
+class AlertsResponseSilences(_AlertsResponseSilences, total=False):
+    rule: str  # Absent: all rules.
+    subject: str  # Absent: all that the rule finds.
+    reason: str
+
+
+class _AlertsResponseChannels(TypedDict):
+    name: str
+    waiting: int  # Messages that are not delivered yet.
+
+
+@final
+class AlertsResponseChannels(_AlertsResponseChannels, total=False):
+    reason: str  # Why the last one that was tried was not delivered, or not to everybody.
+    deliveredAt: float  # When the last one was delivered: milliseconds since the Unix epoch.
+
+
+class _AlertsResponse(TypedDict):
+    enabled: bool  # Whether the server looks for anything: it has conf/alerts.yml. Without it all else is empty.
+    alerts: list[AlertsResponseAlerts]  # Those that last, oldest first, at most 1000.
+    total: int  # How many there are.
+    silences: list[AlertsResponseSilences]
+    channels: list[AlertsResponseChannels]
+
+
+@final
+class AlertsResponse(_AlertsResponse, total=False):
+    failing: list[AlertsResponseFailing]  # Rules by which this server cannot look at all that they are about: of that nothing new is told.
+
+
+class _AlertsSilencesPostRequest(TypedDict):
+    minutes: int  # For how long.
+
+
+@final
+class AlertsSilencesPostRequest(_AlertsSilencesPostRequest, total=False):
+    rule: str  # One rule, by its name in conf/alerts.yml. Without it all rules.
+    subject: str  # One subject of the rule, as `GET /alerts` shows it. Without it all of them.
+    reason: str  # Shown to whoever asks.
+
+
+class _AlertsSilencesPostResponse(TypedDict):
+    until: float  # Until when: milliseconds since the Unix epoch.
+    setBy: str  # The id of the client that set it.
+
+
+@final
+class AlertsSilencesPostResponse(_AlertsSilencesPostResponse, total=False):
+    rule: str  # Absent: all rules.
+    subject: str  # Absent: all that the rule finds.
+    reason: str
+
+
+@final
+class AlertsSilencesDeleteRequest(TypedDict, total=False):
+    rule: str  # One rule, by its name in conf/alerts.yml. Without it all rules.
+    subject: str  # One subject of the rule, as `GET /alerts` shows it. Without it all of them.
+
+
+class _AlertsSilencesDeleteResponseLifted(TypedDict):
+    until: float  # Until when: milliseconds since the Unix epoch.
+    setBy: str  # The id of the client that set it.
+
+
+@final
+class AlertsSilencesDeleteResponseLifted(_AlertsSilencesDeleteResponseLifted, total=False):
+    rule: str  # Absent: all rules.
+    subject: str  # Absent: all that the rule finds.
+    reason: str
+
+
+@final
+class AlertsSilencesDeleteResponse(TypedDict):
+    lifted: list[AlertsSilencesDeleteResponseLifted]  # Empty where there was none.
+
+
+@final
+class AlertsTestRequest(TypedDict, total=False):
+    channel: str  # One channel, by its name in conf/alerts.yml. Without it all of them.
+
+
+@final
+class AlertsTestResponse(TypedDict):
+    channels: list[str]  # Those that a message waits for now: `GET /alerts` says what became of it.
 
 
 @final
@@ -800,12 +928,13 @@ class TransactionsRequest(TypedDict, total=False):
     client: str  # Only those that this client asked for.
     kind: Literal["trade", "liquidity", "position", "collateral", "order", "order-cancel", "funds", "token-account", "approve", "wrap", "send", "cancel", "fill"]  # Only those of this kind.
     connector: str  # Name of a registered connector.
-    pair: str  # Only those of these two tokens, in either order: trades, changes of liquidity, single orders and perpetuals, by the symbols of their tokens or as the request named them. A token that is in no list goes by its address: anybody can deploy one of any symbol. One that is listed, or was, goes by both, also for what was asked before it was.
+    pair: str  # Only those of these two tokens, in either order: trades, changes of liquidity, orders that one transaction placed in one market, and perpetuals, by the symbols of their tokens or as the request named them. A token that is in no list goes by its address: anybody can deploy one of any symbol. One that is listed, or was, goes by both, also for what was asked before it was.
     since: str  # Only those that were requested then or later. A date begins at midnight UTC.
     until: str  # Only those that were requested before.
     txHash: str  # Of any attempt, also of one that was replaced.
     idempotencyKey: str  # The Idempotency-Key of the request.
     requestId: str  # The X-Request-Id of the request.
+    nonce: int  # Only those on this nonce: what was mined on it, and what was to be.
     archived: bool  # true: archived ones, too. A page may then have fewer entries than `limit`, or none, though there is a `nextCursor`. By txHash, idempotencyKey or requestId they are always listed, and as NDJSON or CSV unless this is false.
     limit: int  # Maximum of entries. 100 without it.
     cursor: str  # `nextCursor` of the previous page.
@@ -820,6 +949,9 @@ class _TransactionsResponseTransactionsAttempts(TypedDict):
 @final
 class TransactionsResponseTransactionsAttempts(_TransactionsResponseTransactionsAttempts, total=False):
     sentAt: float  # The last time that it was sent. Absent before the first, and in events.
+    node: str  # The node that was the first to accept it when it was sent last. Absent where none did, of what an earlier version made, and in events.
+    maxFee: str  # The most that it pays for its execution, in `feeToken`. Absent where its network is not there, or has no such fee.
+    feeToken: str
 
 
 @final
@@ -1053,6 +1185,9 @@ class _TransactionsLine1Attempts(TypedDict):
 @final
 class TransactionsLine1Attempts(_TransactionsLine1Attempts, total=False):
     sentAt: float  # The last time that it was sent. Absent before the first, and in events.
+    node: str  # The node that was the first to accept it when it was sent last. Absent where none did, of what an earlier version made, and in events.
+    maxFee: str  # The most that it pays for its execution, in `feeToken`. Absent where its network is not there, or has no such fee.
+    feeToken: str
 
 
 @final
@@ -1393,7 +1528,7 @@ class BooksRequest(TypedDict, total=False):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     address: str  # Address of a wallet whose key the server has.
-    client: str  # Only what this client asked for.
+    client: str  # Only what this client asked for, and what the server signed because of it.
     connector: str  # Name of a registered connector.
     pair: str  # Only what is of these two tokens, in either order, as in /transactions.
 
@@ -1484,13 +1619,14 @@ class _BooksResponsePerpetuals(TypedDict):
     fills: float
     fee: str  # In quote; of order books in the unit of account of the exchange.
     funding: str  # In quote: received less paid, as far as it is known.
-    realizedProfit: str  # In quote, fees and funding included. Of order books wallet by wallet, by the average cost of what orders from `since` on filled: a position from before `since` has no cost in it. What an exchange liquidated, on a chain too, and what others traded with the wallet is in none.
+    realizedProfit: str  # In quote, fees and funding included. Of order books wallet by wallet, by the average cost of what orders from `since` on filled: a position from before `since` has no cost in it. What an exchange of order books liquidated, and what others traded with the wallet, is in none.
 
 
 @final
 class BooksResponsePerpetuals(_BooksResponsePerpetuals, total=False):
     noFunding: str  # Why `funding` lacks something; absent where it lacks nothing.
-    lacksFills: str  # Why `fills`, `fee` and `realizedProfit` lack something: the net of the fills is not the position that the exchange has. Looked for of order books in a book of all time and all clients alone.
+    liquidations: float  # Of the fills: what the exchange liquidated, by its events, with its penalty in `fee`. Exchanges on a chain alone, of positions that the book has changed, or the newest changes before `since`; absent where it is none, and of one client.
+    lacksFills: str  # Why `fills`, `fee` and `realizedProfit` lack something: what was liquidated cannot be read, or is of blocks that are too old to be searched, or may be of positions that none of the 2,000 newest changes before `since` changed, or is of wallets in a book of one client, or the net of the fills is not the position that the exchange has. The latter is looked for in a book of all time and all clients alone.
 
 
 class _BooksResponseLiquidityTokens(TypedDict):
@@ -1778,7 +1914,7 @@ class NetworkPollResponse(_NetworkPollResponse, total=False):
     reason: str  # Why it was dropped, why the chain reverted it, or a node's last objection.
     cause: Literal["slippage"]  # The chain reverted it because the price had moved past its bound. Absent for any other reason.
     fill: NetworkPollResponseFill1 | NetworkPollResponseFill2 | NetworkPollResponseFill3 | NetworkPollResponseFill4
-    fillMissing: str  # Why there is no `fill` of a transaction that may have brought something: only its plugin can read that.
+    fillMissing: str  # Why there is no `fill` of a transaction that may have brought something: only its plugin can read that, or no node has its receipt.
 
 
 @final
@@ -1786,7 +1922,7 @@ class EVMAllowancesRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     address: str  # Address of a wallet whose key the server has.
-    spender: str  # A registered connector's name, `name/label`, or an address. The name stands for what an AMM's swaps need, in as few transactions as possible: one router where one takes the routes of all versions. What takes liquidity has a label, such as `<name>/positions`. Of other connectors the name stands for the contracts that take tokens on this network: the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. docs/bots/transactions.md has it for each connector.
+    spender: str  # A registered connector's name, `name/label`, `any`, or an address. The name stands for what an AMM's swaps need, in as few transactions as possible: one router where one takes the routes of all versions. What takes liquidity has a label, such as `<name>/positions`. Of other connectors the name stands for the contracts that take tokens on this network: the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. docs/bots/transactions.md has it for each connector. `any` stands for what swaps by the best of all built-in connectors need: each that has another allowance takes a transaction.
     tokenSymbols: list[str]  # Symbols or addresses.
 
 
@@ -1887,7 +2023,7 @@ class _EVMApproveRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     address: str  # Address of a wallet whose key the server has.
-    spender: str  # A registered connector's name, `name/label`, or an address. The name stands for what an AMM's swaps need, in as few transactions as possible: one router where one takes the routes of all versions. What takes liquidity has a label, such as `<name>/positions`. Of other connectors the name stands for the contracts that take tokens on this network: the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. docs/bots/transactions.md has it for each connector.
+    spender: str  # A registered connector's name, `name/label`, `any`, or an address. The name stands for what an AMM's swaps need, in as few transactions as possible: one router where one takes the routes of all versions. What takes liquidity has a label, such as `<name>/positions`. Of other connectors the name stands for the contracts that take tokens on this network: the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. docs/bots/transactions.md has it for each connector. `any` stands for what swaps by the best of all built-in connectors need: each that has another allowance takes a transaction.
     token: str  # A symbol of the network's token list, or the address of a token.
 
 
@@ -2387,6 +2523,7 @@ class _AMMTradeResponse(TypedDict):
 
 @final
 class AMMTradeResponse(_AMMTradeResponse, total=False):
+    tip: str  # Of `gasCost`, what `privateTip` of a network of Solana gives to whoever passes a private transaction on.
     deadline: float  # Seconds since the Unix epoch; enforced on chain. Absent where the contracts take none, such as Curve’s own router: then it may be mined at any later time, within limitPrice, until it is cancelled. On Solana it expires with its blockhash, after about a minute.
     connector: str  # With `any`: the connector that trades.
     leftOut: list[AMMTradeResponseLeftOut]  # With `any`: the connectors that gave no price in time or refused, and in a trade those that failed its checks before anything was signed. Those without a pool that has enough only with `candidates`.
@@ -2865,7 +3002,7 @@ class _AMMSharesAddRequest(TypedDict):
     connector: str  # Name of a registered connector.
     address: str  # Address of a wallet whose key the server has.
     tokens: list[str]  # All of the pool's tokens, by symbol or address. Amounts of the request and the answer are in this order. The native coin stands for its wrapped form, and is what is paid.
-    amounts: list[Amount]  # The most to add of each token. One amount alone is of the first token, and the others follow from what the pool holds. Pools that take any ratio take all of these.
+    amounts: list[Amount]  # The most to add of each token. One amount alone is of the first token, and the others follow from what the pool holds; not by a connector that is neither built in nor trusted, which needs one for each. Pools that take any ratio take all of these.
 
 
 @final
@@ -5955,6 +6092,9 @@ class _TransactionsDataAttempts(TypedDict):
 @final
 class TransactionsDataAttempts(_TransactionsDataAttempts, total=False):
     sentAt: float  # The last time that it was sent. Absent before the first, and in events.
+    node: str  # The node that was the first to accept it when it was sent last. Absent where none did, of what an earlier version made, and in events.
+    maxFee: str  # The most that it pays for its execution, in `feeToken`. Absent where its network is not there, or has no such fee.
+    feeToken: str
 
 
 @final
@@ -6737,6 +6877,11 @@ class Endpoints(ABC):
         ...
 
     @overload
+    def get(self, path: Literal["/alerts"], request: AlertsRequest = ..., *, timeout: float | None = ...) -> AlertsResponse:
+        """What people are told of by conf/alerts.yml, what is silenced, and whether messages reach their channels."""
+        ...
+
+    @overload
     def get(self, path: Literal["/approvals"], request: ApprovalsRequest = ..., *, timeout: float | None = ...) -> ApprovalsResponse:
         """The caller's requests that wait, or waited, for a second person. With approve or admin those of others, too, for its wallets."""
         ...
@@ -7070,6 +7215,16 @@ class Endpoints(ABC):
         ...
 
     @overload
+    def post(self, path: Literal["/alerts/silences"], request: AlertsSilencesPostRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> AlertsSilencesPostResponse:
+        """Keeps people from being told of a rule, or of one thing, for a while. What lasts longer is told then."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/alerts/test"], request: AlertsTestRequest = ..., *, idempotency_key: str | None = ..., timeout: float | None = ...) -> AlertsTestResponse:
+        """Sends a message to channels, to see whether it arrives."""
+        ...
+
+    @overload
     def post(self, path: Literal["/approvals/approve"], request: ApprovalsApproveRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> ApprovalsApproveResponse:
         """Approves a request of another client, and carries it out: planned anew, within its own bound, with the rights and limits of its client now. An error is that of the request. A limit, the market check and the rights of its client end it for good; after other errors it waits on."""
         ...
@@ -7320,6 +7475,11 @@ class Endpoints(ABC):
     @overload
     def delete(self, path: Literal["/stops"], request: StopsDeleteRequest = ..., *, idempotency_key: str | None = ..., timeout: float | None = ...) -> StopsDeleteResponse:
         """Lifts what was stopped for all, for a wallet or for a client. Each is lifted by itself."""
+        ...
+
+    @overload
+    def delete(self, path: Literal["/alerts/silences"], request: AlertsSilencesDeleteRequest = ..., *, idempotency_key: str | None = ..., timeout: float | None = ...) -> AlertsSilencesDeleteResponse:
+        """Ends a silence, by the rule and subject that it was set for."""
         ...
 
     @overload
