@@ -92,6 +92,13 @@ describe('npm run release', function () {
       .map((each: string, index: number) => (index < part ? each : index === part ? Number(each) + 1 : 0))
       .join('.')
 
+  it('is the way to the packages: npm pack in the checkout makes nothing, and its error names what does', () => {
+    const { status, stdout, stderr } = spawnSync('npm', ['pack'], { cwd: checkout.folder, encoding: 'utf8', env: { PATH, HOME } })
+    expect(status, stdout).to.not.equal(0)
+    expect(stderr).to.match(/no such file or directory, open '.*npm-run-pack/)
+    expect(readdirSync(checkout.folder).filter((name) => name.endsWith('.tgz'))).to.deep.equal([])
+  })
+
   it('refuses what is no version, a version that is not greater, and options that it does not know', () => {
     expect(refused('1.0')).to.match(/^1\.0 is no version, such as 1\.2\.3\. Write: npm run release -- </)
     expect(refused('v1.0.0')).to.match(/^v1\.0\.0 is no version/)
@@ -157,7 +164,7 @@ describe('npm run release', function () {
     writeFileSync(path.join(source, 'package.json'), JSON.stringify(manifest))
     writeFileSync(path.join(source, 'index.js'), 'export const one = 1\n')
     writeFileSync(path.join(source, 'index.d.ts'), 'declare const one: 1\nexport = one\n')
-    spawnSync('npm', ['pack', '--silent'], { cwd: source })
+    spawnSync('npm', ['pack', '--silent', '--pack-destination', source], { cwd: source })
     const { status, stdout } = spawnSync(process.execPath, ['tools/check-packages.mjs', path.join(source, 'broken-1.0.0.tgz')], {
       cwd: checkout.folder,
       encoding: 'utf8',

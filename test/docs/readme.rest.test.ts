@@ -11,14 +11,14 @@ import { readyServer } from './ready-server.ts'
 import { run } from './run.ts'
 import { typeCommands } from './typed.ts'
 
-describe('the README, the tour and the page of clients', () => {
+describe('the README, the tour, and the pages of swaps and of clients', () => {
   let server: TestServer
   let home: string
   let fences: readonly Fence[]
 
   before(async () => {
     const pages = await Promise.all(
-      ['README.md', 'docs/bots/tour.md', 'docs/operators/going-to-mainnet.md', 'docs/bots/clients.md'].map(readPage),
+      ['README.md', 'docs/bots/tour.md', 'docs/bots/swaps.md', 'docs/operators/going-to-mainnet.md', 'docs/bots/clients.md'].map(readPage),
     )
     fences = pages.flatMap(fencesOf)
     server = await readyServer()
@@ -39,7 +39,7 @@ describe('the README, the tour and the page of clients', () => {
     await typeCommands(fences, {
       url: server.kernel.url,
       type: (script) => run('sh', ['-euc', script], { cwd: home, env: environment() }),
-      poll: async (txHash) => (await server.client.get('/network/poll', { chain: 'ethereum', network: 'local', txHash })).body,
+      poll: async (txHash, network) => (await server.client.get('/network/poll', { ...network, txHash })).body,
     })
   })
 

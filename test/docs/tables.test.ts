@@ -19,10 +19,17 @@ describe('the pages that list by hand what the code has', () => {
     expect(topics).to.deep.equal(eventTopics)
   })
 
-  it('configuration.md has every key of a network of an EVM chain', async () => {
+  it('configuration.md has every key of a network', async () => {
     const rows = tableOf(await readPage('docs/operators/configuration.md'), 'key of a network')
     const { feePolicy, ...plain } = evmChainSchema.properties
-    const wanted = [...networkKeys, ...Object.keys(plain), ...Object.keys(feePolicy.properties).map((key) => `feePolicy.${key}`)]
+    // What Solana's networks have besides is in the same table.
+    const wanted = [
+      ...networkKeys,
+      'subscribeUrls',
+      'privateTip',
+      ...Object.keys(plain),
+      ...Object.keys(feePolicy.properties).map((key) => `feePolicy.${key}`),
+    ]
     expect(rows.map(([key]) => key)).to.have.members(wanted)
   })
 

@@ -2,12 +2,17 @@ import { expect } from 'chai'
 import { unlike, printed } from './like.ts'
 import type { Fence } from './page.ts'
 
+interface Network {
+  readonly chain: string
+  readonly network: string
+}
+
 /** Where a reader types the commands of a page. */
 interface Place {
   readonly url: string
   /** Runs a script in the folder of the server, and gives what it printed. */
   readonly type: (script: string) => string | Promise<string>
-  readonly poll: (txHash: string) => Promise<{ readonly txState?: unknown }>
+  readonly poll: (txHash: string, network: Network) => Promise<{ readonly txState?: unknown }>
 }
 
 /** Types the commands of a page one after the other, and compares what they print with what the page shows. */
@@ -23,10 +28,18 @@ export async function typeCommands(fences: readonly Fence[], { url, type, poll }
     if (shown?.language === 'json') {
       const answer: unknown = JSON.parse(output)
       expect(unlike(JSON.parse(shown.text), answer), `line ${line}: ${output}`).to.equal(undefined)
-      // Elsewhere nothing follows that needs it.
-      if (!/"chain": "(?!ethereum)/.test(text)) await confirmed(answer, poll)
+      // Elsewhere nothing follows that needs it, but where the page asks next what became of it.
+      const network = networkOf(text)
+      const next = fences.slice(index + 1).find((each) => each.language === 'sh')
+      if (network.chain === 'ethereum' || next?.text.includes('/network/poll')) await confirmed(answer, (txHash) => poll(txHash, network))
     } else if (shown?.language === 'text') expect(printed(output), `line ${line}`).to.equal(printed(shown.text))
   }
+}
+
+/** Of the body of a request, or of its query; the devnet's where it names none. */
+function networkOf(text: string): Network {
+  const [, chain = 'ethereum', network = 'local'] = /\bchain(?:": "|=)([\w-]+)(?:", "|&)network(?:": "|=)([\w-]+)/.exec(text) ?? []
+  return { chain, network }
 }
 
 /** What starts with its first request says so, and is asked again. */
@@ -40,11 +53,14 @@ async function typed(type: () => string | Promise<string>): Promise<string> {
 }
 
 /** A person takes longer to the next command than the chain to the next block. */
-async function confirmed(answer: unknown, poll: Place['poll']): Promise<void> {
+async function confirmed(answer: unknown, poll: (txHash: string) => ReturnType<Place['poll']>): Promise<void> {
   if (typeof answer !== 'object' || answer === null || !('txHash' in answer)) return
+  let last: unknown
   for (let tries = 0; tries < 400; tries++) {
-    if ((await poll(String(answer.txHash))).txState === 'CONFIRMED') return
+    const polled = await poll(String(answer.txHash))
+    if (polled.txState === 'CONFIRMED') return
+    last = polled
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  throw new Error(`${String(answer.txHash)} was not confirmed.`)
+  throw new Error(`${String(answer.txHash)} was not confirmed: ${JSON.stringify(last)}`)
 }
