@@ -86,7 +86,7 @@ describe('what a node tells of accounts', () => {
     expect(asked[3]).to.deep.include({ method: 'accountUnsubscribe', params: [3] })
   })
 
-  it('is taken up again by one subscription where it was left before it was confirmed', async () => {
+  it('resumes by one subscription where it was left before it was confirmed', async () => {
     await begins()
     answer = ignore
     const other = 'SysvarRent111111111111111111111111111111111'
@@ -113,7 +113,7 @@ describe('what a node tells of accounts', () => {
     expect(feed.take(account, 20).map(({ slot }) => slot)).to.deep.equal([12])
   })
 
-  it('is not relied on where two accounts have one number', async () => {
+  it('counts for nothing where two accounts have one number', async () => {
     answer = (id) => say({ id, result: 7 })
     feed.follow(new Set([account]))
     await comes('the connection ends', () => reasons.length > 0)

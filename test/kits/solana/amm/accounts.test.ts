@@ -150,7 +150,7 @@ describe("accounts of Solana's exchanges", () => {
     })
   })
 
-  it('are not read of another owner, kind or length, or where there is none', () => {
+  it('with another owner, kind or length count as none', () => {
     const cases = [
       [decodePool, constantProductProgram, cpmmPool],
       [decodeConfig, constantProductProgram, cpmmConfig],
@@ -164,7 +164,7 @@ describe("accounts of Solana's exchanges", () => {
     }
   })
 
-  it('are not read of a kind of pool that is not known', () => {
+  it('with a kind of pool that is not known count as none', () => {
     // The kinds of activation, of fees, of tokens; the version of fees.
     for (const at of [480, 482, 483, 484, 486]) expect(decodeDammPool(account(dammProgram, changed(damm, at)))).to.equal(undefined)
     const limited = damm.map((byte, at) => (at === 16 ? 2 : byte))

@@ -36,14 +36,14 @@ describe('a pool that is a set of accounts', () => {
     expect(asked).to.have.length(3)
   })
 
-  it('is the same object where an image says nothing new, and another where it does', async () => {
+  it('stays the same object where an image says nothing new, and becomes another where it does', async () => {
     const state = await load()
     expect(next(state, first, amount(5))).to.equal(state)
     expect(next(state, third, amount(9))).to.equal(state)
     expect(next(state, second, amount(8)).pool?.state).to.deep.equal([5, 8])
   })
 
-  it('is none while one of its accounts is closed, and comes again', async () => {
+  it('counts as none while one of its accounts is closed, and comes again', async () => {
     const closed = next(await load(), first, null)
     expect(closed.pool).to.equal(null)
     expect(next(closed, first, amount(3)).pool?.state).to.deep.equal([3, 6])
@@ -53,7 +53,7 @@ describe('a pool that is a set of accounts', () => {
     expect(followed.apply(await load(), change(own, naming(first, third)), head)).to.equal('reload')
   })
 
-  it('is none where its account has another owner, discriminator or length', () => {
+  it('counts as none where its account has another owner, discriminator or length', () => {
     const good = Buffer.from(naming(first, second).base64, 'base64')
     expect(dataOf(image(program, good), layout)).to.deep.equal(good)
     for (const wrong of [image(third, good), image(program, good.subarray(1)), image(program, Buffer.concat([good, good]))])

@@ -49,7 +49,7 @@ describe('pools by the table of a program', () => {
     expect(await quoted(996n, 'out')).to.equal(1_000n)
   })
 
-  it('are none where the account has another owner, discriminator or length', async () => {
+  it('count as none where the account has another owner, discriminator or length', async () => {
     const good = cpmmPool()
     const other = Buffer.from(good)
     other[0] = (other[0] ?? 0) ^ 1
@@ -65,7 +65,7 @@ describe('pools by the table of a program', () => {
     }
   })
 
-  it('are none while an account of theirs is closed, and come again', async () => {
+  it('count as none while an account of theirs is closed, and come again', async () => {
     const state = await load()
     for (const address of [vaults[0], mints[1], pool]) {
       const data = chain.get(address) ?? null
@@ -87,7 +87,7 @@ describe('pools by the table of a program', () => {
     expect(await refusal()).to.match(/^PRICE_FAILED/)
   })
 
-  it('are left out where what they owe eats what they hold', async () => {
+  it('count as none where what they owe eats what they hold', async () => {
     chain.set(pool, image(constantProductProgram, cpmmPool([341, 1_000_000n])))
     expect(await refusal()).to.match(/is left out: it holds nothing but what it owes to others\.$/)
     chain.set(pool, image(constantProductProgram, cpmmPool([341, maxU64], [357, maxU64])))
