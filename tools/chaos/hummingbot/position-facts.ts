@@ -149,6 +149,11 @@ export async function tradeInPool({ chain, recorder }: World, pool: Pool, random
   }
   const swap = (tokenIn: string, tokenOut: string, amountIn: bigint) =>
     send(router, calls.encodeFunctionData('exactInputSingle', [[tokenIn, tokenOut, pool.fee, stranger, amountIn, 0n, 0n]]))
+  const trade = async () => {
+    const balanceOf = { to: dollar, data: calls.encodeFunctionData('balanceOf', [stranger]) }
+    const heldRaw = BigInt(String(await chain.rpc('eth_call', balanceOf, 'latest')))
+    await (heldRaw > 1_000_000n ? swap(dollar, coin, heldRaw) : swap(coin, dollar, parseEther(String(random.between(1, 40)))))
+  }
   await chain.rpc('anvil_impersonateAccount', stranger)
   await chain.rpc('anvil_setBalance', stranger, toQuantity(parseEther('100000')))
   await send(coin, calls.encodeFunctionData('deposit'), parseEther('10000'))
@@ -157,9 +162,6 @@ export async function tradeInPool({ chain, recorder }: World, pool: Pool, random
     await sleep(random.between(1_000, 3_000), undefined, { signal: over }).catch(() => {})
     if (over.aborted) break
     // What a reorganisation or a full mempool takes is of no interest.
-    const held = BigInt(
-      String(await chain.rpc('eth_call', { to: dollar, data: calls.encodeFunctionData('balanceOf', [stranger]) }, 'latest')),
-    )
-    await (held > 1_000_000n ? swap(dollar, coin, held) : swap(coin, dollar, parseEther(String(random.between(1, 40))))).catch(() => {})
+    await trade().catch(() => {})
   }
 }
