@@ -119,12 +119,12 @@ export const BooksResponse = response({
       noFunding: Type.Optional(Type.String({ description: 'Why `funding` lacks something; absent where it lacks nothing.' })),
       realizedProfit: Type.String({
         description:
-          'In quote, fees and funding included. Of order books wallet by wallet, by the average cost of what orders from `since` on filled: a position from before `since` has no cost in it. What an exchange of order books liquidated, and what others traded with the wallet, is in none.',
+          'In quote, fees and funding included. Of order books wallet by wallet, by the average cost of what orders from `since` on filled: a position from before `since` has no cost in it. What others traded with the wallet is in none.',
       }),
       liquidations: Type.Optional(
         Type.Number({
           description:
-            'Of the fills: what the exchange liquidated, by its events, with its penalty in `fee`. Exchanges on a chain alone, of positions that the book has changed, or the newest changes before `since`; absent where it is none, and of one client.',
+            'Of the fills: what the exchange liquidated, by its events or by the fills that it tells, with its penalty in `fee`. On a chain of positions that the book has changed, or the newest changes before `since`; of order books in markets in which the wallet placed orders; absent where it is none, and of one client.',
         }),
       ),
       lacksFills: Type.Optional(

@@ -51,6 +51,8 @@ export interface LiquidityBook extends OnNetwork {
 
 export interface Book {
   take(line: BookLine): void
+  /** What no line has. It waits until the lines come to its time. */
+  addFill(on: OnNetwork, fill: OrderTrade): void
   /** No more lines come: what was filled since the last of them counts, too. */
   finish(): void
   readonly pairs: ReadonlyMap<string, PairBook>
@@ -175,6 +177,7 @@ export function createBook({ isWhole = true }: { readonly isWhole?: boolean } = 
       }
       takeMovements(line)
     },
+    addFill: (on, fill) => fillQueue.add({ on, fill }),
     finish() {
       for (const { on, fill } of fillQueue.takeUntil(Infinity)) takeFill(on, fill)
     },

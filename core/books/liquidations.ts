@@ -100,9 +100,13 @@ function positionsIn(
 
 /** Once the book was held against the positions that exchanges have: where these are the same, nothing is missing. */
 export function noteUnsearched({ perpetuals }: Book): void {
-  for (const perpetual of perpetuals.values())
-    for (const { unsearched } of perpetual.changed.values())
-      if (unsearched !== undefined) perpetual.lacksFills ??= `what ${perpetual.connector} liquidated ${unsearched} is not known`
+  for (const perpetual of perpetuals.values()) {
+    const { connector, changed, wallets } = perpetual
+    for (const { unsearched } of changed.values())
+      if (unsearched !== undefined) perpetual.lacksFills ??= `what ${connector} liquidated ${unsearched} is not known`
+    for (const { unknownLiquidations: reason } of wallets.values())
+      if (reason !== undefined) perpetual.lacksFills ??= `what ${connector} liquidated is not known: ${reason}`
+  }
 }
 
 const tooMany = { unknown: `liquidations of ${maxWallets} wallets are read at most: take one wallet` }

@@ -45,6 +45,8 @@ interface FilledWallet {
   firstMs: number
   /** Of base: bought less sold. */
   net: DecimalParts
+  /** Why it is not known what the exchange liquidated. */
+  unknownLiquidations?: string | undefined
 }
 
 export type PerpetualName = OnNetwork & Pick<PerpetualBook, 'connector' | 'market'>
@@ -78,7 +80,7 @@ export function createPerpetuals({ isWhole }: { readonly isWhole: boolean }): Pe
   const all = new Map<string, PerpetualBook>()
   const positions = new Map<string, BookPosition>()
 
-  function takeFill(on: OnNetwork, { atMs, trade }: OrderTrade, { connector, market, address, fee }: OrderPerpetual): void {
+  function takeFill(on: OnNetwork, { atMs, trade }: OrderTrade, { connector, market, address, fee, isLiquidation }: OrderPerpetual): void {
     const { side, baseAmount, quoteAmount } = trade
     const of = at(positions, [on.chain, on.network, connector, market, addressKey(address)], () => ({
       position: createPosition('average'),
@@ -94,7 +96,8 @@ export function createPerpetuals({ isWhole }: { readonly isWhole: boolean }): Pe
     else of.position.sell(baseRaw, quoteRaw)
     const gained = { digits: of.position.realizedRaw - beforeRaw, scale: quoteDecimals }
     const sum = add(on, { connector, market, fee, realizedProfit: plus(gained, { ...fee, digits: -fee.digits }) })
-    const wallet = at(sum.wallets, [address], () => ({ firstMs: atMs, net: noAmount }))
+    if (isLiquidation) sum.liquidations += 1
+    const wallet = at(sum.wallets, [address], (): FilledWallet => ({ firstMs: atMs, net: noAmount }))
     wallet.firstMs = Math.min(wallet.firstMs, atMs)
     wallet.net = plus(wallet.net, side === 'BUY' ? baseAmount : { ...baseAmount, digits: -baseAmount.digits })
   }

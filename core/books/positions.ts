@@ -38,6 +38,8 @@ export async function comparePositions(book: Book, read: PositionReader, signal:
         if (plus(held, { ...net, digits: -net.digits }).digits === 0n) {
           const wallet = perpetual.changed.get(address)
           if (wallet) wallet.unsearched = undefined
+          const filled = perpetual.wallets.get(address)
+          if (filled) filled.unknownLiquidations = undefined
           continue
         }
         perpetual.lacksFills ??= `${connector} has a position of ${formatDecimal(held)} for ${address}, and the fills make ${formatDecimal(net)}: it liquidated some, others traded, or some are not read yet`

@@ -13,7 +13,8 @@ import { lineOf, type LineReaders } from './book-lines.ts'
 import { readLines, unpaired } from './pair-lines.ts'
 import { readFunding, type FundingReaders } from './funding.ts'
 import { readInOrder } from './in-order.ts'
-import { noteUnsearched, readLiquidations, type EarlierPositions, type LiquidationReaders } from './liquidations.ts'
+import { noteUnsearched, readLiquidations, type EarlierPositions, type LiquidationReaders, type MarketWallet } from './liquidations.ts'
+import { createOrderLiquidations, type OrderLiquidationReader } from './order-liquidations.ts'
 import { comparePositions, type PositionReader } from './positions.ts'
 
 export interface BookRequest {
@@ -62,6 +63,7 @@ export interface BookReaders extends LineReaders, LiquidationReaders {
   /** Where wallets placed orders in perpetuals before a moment, as far as the filter takes their transactions. */
   marketsBefore(filter: BookRequest['filter'], beforeMs: number, signal: AbortSignal): ReturnType<FundingReaders['marketsBefore']>
   readonly positionsOf: PositionReader
+  readonly orderLiquidationsOf: OrderLiquidationReader
 }
 
 export function createBookRuns(
@@ -127,12 +129,12 @@ function startRun(
   async function read(): Promise<void> {
     const { client } = filter
     const last = await lastMs()
-    if (last !== undefined) await readOwn(Math.min(last + 1, to ?? Infinity))
+    const earlier = from === undefined || last === undefined ? [] : await readers.marketsBefore(filter, from, signal)
+    if (last !== undefined) await readOwn(Math.min(last + 1, to ?? Infinity), earlier)
     if (client !== undefined && client !== ownId) await readUpkeep(client)
     if (last === undefined) return
     const { fundingOf } = readers
-    const marketsBefore = async () => (from === undefined ? [] : readers.marketsBefore(filter, from, signal))
-    await readFunding(book, { from, to, client }, { fundingOf, marketsBefore }, signal)
+    await readFunding(book, { from, to, client }, { fundingOf, marketsBefore: async () => earlier }, signal)
     await readLiquidations(book, { from, to, client }, await positionsBefore(), readers, signal)
     if (from === undefined && to === undefined && client === undefined) await comparePositions(book, readers.positionsOf, signal)
     noteUnsearched(book)
@@ -153,11 +155,14 @@ function startRun(
     return Number.isFinite(newest) ? newest : undefined
   }
 
-  async function readOwn(end: number): Promise<void> {
+  async function readOwn(end: number, earlier: readonly MarketWallet[]): Promise<void> {
     const { client } = filter
+    const liquidations = createOrderLiquidations({ book, toMs: to, client, read: readers.orderLiquidationsOf, signal })
+    if (from !== undefined) for (const each of earlier) await liquidations.add(each, from)
     const extract = (entry: Entry) => (client === undefined || payerOf(entry) === client ? lineOf(entry, readers) : undefined)
     for await (const stretch of readLines({ list, filter, from, to: end, lineOf: extract, readers, signal })) {
       for (const [index, line] of stretch.lines.entries()) {
+        if (line.fills) await liquidations.addFor(line)
         book.take(line)
         if (index % linesInTurn === linesInTurn - 1) await nextTurn()
       }
@@ -168,6 +173,7 @@ function startRun(
       onStretch()
     }
     book.finish()
+    liquidations.noteUnknown()
   }
 
   /** Of perpetuals on a chain, by the newest changes before the book begins. */

@@ -48,6 +48,8 @@ export interface OrderPerpetual {
   readonly address: string
   readonly market: string
   readonly fee: DecimalParts
+  /** The exchange filled it by itself. */
+  readonly isLiquidation?: true
 }
 
 /** Undefined where the entry placed no orders. `lacks`: the exchange has filled more of them than is known fill by fill, or may have. */
@@ -68,6 +70,17 @@ function mayLack({ isOpen, report, about, fills }: PlacedOrder): boolean {
   return isOpen === true && typeof amount === 'string' && lacksFills(amount, fills)
 }
 
+/** What an exchange of order books liquidated of a position. */
+export const liquidationTradeOf = (fill: OrderFill & Pick<Trade, 'side'>, of: Pick<OrderPerpetual, 'connector' | 'address' | 'market'>) =>
+  perpetualTradeOf(fill, fill.side, { ...of, fee: parseDecimal(fill.fee), isLiquidation: true })
+
+function perpetualTradeOf(fill: OrderFill, side: Trade['side'], perpetual: OrderPerpetual): OrderTrade {
+  const { connector, market } = perpetual
+  const hyphen = market.lastIndexOf('-')
+  const [base, quote] = [market.slice(0, hyphen), market.slice(hyphen + 1)]
+  return { atMs: fill.timestamp, trade: { base, quote, venue: connector, side, ...amountsOf(fill) }, perpetual }
+}
+
 interface OrderContext {
   readonly entry: Entry
   readonly connector: string
@@ -82,11 +95,7 @@ function tradesOf(order: PlacedOrder, { entry, connector, tokenOf }: OrderContex
   if ((side !== 'BUY' && side !== 'SELL') || hyphen <= 0) return undefined
   const [base, quote] = [market.slice(0, hyphen), market.slice(hyphen + 1)]
   if (type === 'PERP_CLOB')
-    return fills.map((fill) => ({
-      atMs: fill.timestamp,
-      trade: { base, quote, venue: connector, side, ...amountsOf(fill) },
-      perpetual: { connector, address: entry.address, market, fee: parseDecimal(fill.fee) },
-    }))
+    return fills.map((fill) => perpetualTradeOf(fill, side, { connector, address: entry.address, market, fee: parseDecimal(fill.fee) }))
   const [baseToken, quoteToken] = [tokenOf(entry, base), tokenOf(entry, quote)]
   const ofChain = baseToken && quoteToken && { base: baseToken.address, quote: quoteToken.address }
   return fills.map((fill) => {

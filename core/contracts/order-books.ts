@@ -372,6 +372,12 @@ export interface PerpCLOB<F extends Types = Types> extends CLOB<F> {
     query: { market?: BookMarket; limit: number; from?: number; before?: number },
     at: At,
   ): Promise<readonly FundingPayment[]>
+  /**
+   * What the exchange itself filled of the owner's positions when it liquidated them, newest first, from a time on and before one, in milliseconds. Absent: it
+   * does not tell.
+   * @throws SluiceError UNSUPPORTED where the exchange cannot be read so far back: never a list with gaps
+   */
+  liquidations?(owner: F['address'], from: number, before: number | undefined, at: At): Promise<readonly BookTrade[]>
 }
 
 /** A position as the exchange shows it. Prices are quote per one base, other amounts are in quote; below 0 is against the wallet. */

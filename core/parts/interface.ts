@@ -5,7 +5,7 @@ import { createApprovalRuns } from '../handlers/approval-runs.ts'
 import { createApprovedSpenders } from '../handlers/amm/approved.ts'
 import type { Services } from '../handlers/context.ts'
 import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
-import { fundingOf, lastBlockBefore, liquidationsOf, positionsOf } from '../handlers/clob/funding-sums.ts'
+import { fundingOf, lastBlockBefore, liquidationsOf, orderLiquidationsOf, positionsOf } from '../handlers/clob/funding-sums.ts'
 import { orderTokens } from '../handlers/books.ts'
 import { paidCostOf } from '../handlers/mined-amounts.ts'
 import { failingParts } from '../handlers/readiness.ts'
@@ -124,6 +124,7 @@ export function openServices(parts: ServerParts): Services {
       fundingOf: (of, signal) => fundingOf(of, registry, signal),
       marketsBefore: (filter, beforeMs, signal) => perpetualsBefore(store, filter, beforeMs, signal),
       liquidationsOf: (of, signal) => liquidationsOf(of, registry, signal),
+      orderLiquidationsOf: (of, signal) => orderLiquidationsOf(of, registry, signal),
       blockBefore: (of, momentMs, signal) => lastBlockBefore(of, momentMs, registry, signal),
       positionsOf: (of, signal) => positionsOf(of, registry, signal),
     }),

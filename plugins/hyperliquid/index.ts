@@ -26,6 +26,7 @@ import {
 } from './accounts.ts'
 import { agentKind, userSignedDomain, userSignedKinds } from './actions.ts'
 import { schema, createExchange, type Exchange } from './exchange.ts'
+import { readLiquidations } from './liquidations.ts'
 import type { MarketEntry } from './markets.ts'
 import {
   leverageAction,
@@ -161,6 +162,8 @@ function perpetual(exchange: Exchange): PerpCLOB<Evm> {
       const [markets, nowMs] = await Promise.all([listing(at), clock.sync(at)])
       return readPayments(queryInfo, markets, { ...query, user: ownerOf(owner).user, before: query.before ?? nowMs + 1 }, at)
     },
+    liquidations: async (owner, from, before, at) =>
+      readLiquidations(queryInfo, await listing(at), { user: ownerOf(owner).user, from, before }, at),
   }
 }
 

@@ -67,7 +67,7 @@ export const trades = array(trade)
 const tradeList = shape(array(anything))
 const namedTrade = object({ coin: text, tid: integer, time: integer })
 
-const fill = object({ ...tradeFields, oid: integer, fee: decimal, feeToken: text })
+export const fill = object({ ...tradeFields, oid: integer, fee: decimal, feeToken: text })
 export type WireFill = Infer<typeof fill>
 const fillOfOrder = object({ oid: integer })
 
@@ -319,7 +319,7 @@ export async function readTrades(
   return withUnread(found, others.slice(0, limit), user === undefined ? 'recentTrades' : 'userFills')
 }
 
-function toBookTrade(of: WireTrade | WireFill, market: BookMarket): BookTrade {
+export function toBookTrade(of: WireTrade | WireFill, market: BookMarket): BookTrade {
   const { tid, px, sz, time, hash } = of
   return {
     tradeId: String(tid),

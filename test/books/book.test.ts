@@ -5,7 +5,7 @@ import { createBookRuns } from '../../core/books/runs.ts'
 import { SluiceError } from '../../core/base/errors.ts'
 import { createFairTurns, payerOf } from '../../core/base/fair-turns.ts'
 import type { Json } from '../../core/contracts/index.ts'
-import { fundingOf, lastBlockBefore, liquidationsOf, positionsOf } from '../../core/handlers/clob/funding-sums.ts'
+import { fundingOf, lastBlockBefore, liquidationsOf, orderLiquidationsOf, positionsOf } from '../../core/handlers/clob/funding-sums.ts'
 import { bookHandlers, orderTokens } from '../../core/handlers/books.ts'
 import { paidCostOf } from '../../core/handlers/mined-amounts.ts'
 import type { Registry } from '../../core/plugins/index.ts'
@@ -102,6 +102,7 @@ async function bookWith(
       fundingOf: (of, at) => fundingOf(of, registry, at),
       marketsBefore: async () => before.map((each) => ({ chain: 'ethereum', network: 'local', connector: 'hyperliquid', ...each })),
       liquidationsOf: (of, at) => liquidationsOf(of, registry, at),
+      orderLiquidationsOf: (of, at) => orderLiquidationsOf(of, registry, at),
       blockBefore: (of, momentMs, at) => lastBlockBefore(of, momentMs, registry, at),
       positionsOf: (of, at) => positionsOf(of, registry, at),
     }),
@@ -406,7 +407,10 @@ describe('the book of orders', () => {
         .map(([, hour, amount]) => ({ market, amount, rate: '0', timestamp: start + hour * hourMs }))
         .toSorted((one, other) => other.timestamp - one.timestamp)
         .slice(0, limit)
-    return { connector: 'hyperliquid', impl: { PERP_CLOB: { markets: async () => [market], fundingPayments, positions } } }
+    return {
+      connector: 'hyperliquid',
+      impl: { PERP_CLOB: { markets: async () => [market], fundingPayments, positions, liquidations: async () => [] } },
+    }
   }
 
   const bought = (address: string, atMs: number) =>
@@ -473,6 +477,62 @@ describe('the book of orders', () => {
     // A part of the fills is no position.
     for (const part of [{ since: '2025-01-01' }, { until: '2027-01-01' }, { client: 'one' }])
       expect(await lacking([], part)).to.equal(undefined)
+  })
+
+  it('has what the exchange liquidated among the fills, in the order of time', async () => {
+    const { connector, impl } = payingExchange([])
+    const fillAt = (atMs: number, more: object = {}) => {
+      const market = { id: '0', base: 'BTC', quote: 'USD' }
+      return {
+        tradeId: `${atMs}`,
+        market,
+        side: 'SELL',
+        price: '80',
+        amount: '1',
+        fee: '0.04',
+        feeToken: 'USDC',
+        timestamp: start + atMs,
+        ...more,
+      }
+    }
+    const asked: unknown[] = []
+    const of = async (liquidations: (() => unknown) | undefined, request = {}, before: BookOptions['before'] = []) => {
+      const told = async (owner: string, from: number, before?: number) => {
+        asked.push([owner, from, before])
+        return liquidations?.()
+      }
+      const venue = { connector, impl: { PERP_CLOB: { ...impl.PERP_CLOB, liquidations: liquidations && told } } }
+      return (await bookWith({ venue, request, before }, bought('0x1', 10), { ...bought('0x1', 30), createdAt: start + 25 })).perpetuals[0]
+    }
+    const elsewhereToo = fillAt(20, { tradeId: 'eth', market: { id: '1', base: 'ETH', quote: 'USD' } })
+    // Bought for 100, 20 of it lost, and bought again: the second one's cost is no part of the loss.
+    const whole = await of(() => [elsewhereToo, fillAt(20)])
+    expect(whole).to.include({ fills: 3, liquidations: 1, fee: '0.14', realizedProfit: '-20.14' })
+    expect(asked).to.deep.equal([['0x1', start, undefined]])
+    expect(whole?.lacksFills).to.include('a position of 0 for 0x1, and the fills make 1')
+    const since = new Date(start).toISOString()
+    const until = new Date(start + 1_000).toISOString()
+    expect(await of(() => [fillAt(20)], { since, until }))
+      .to.include({ liquidations: 1 })
+      .and.to.not.have.property('lacksFills')
+    expect(asked.at(-1)).to.deep.equal(['0x1', start, start + 1_000])
+    // Nothing is in the book but what the exchange did to an older position.
+    const later = { since: new Date(start + 500).toISOString(), until }
+    const [older, none] = [[{ address: '0x1', market: 'BTC-USD' }], [{ address: '0x1', market: 'ETH-USD' }]]
+    const venue = { connector, impl: { PERP_CLOB: { ...impl.PERP_CLOB, liquidations: async () => [fillAt(600)] } } }
+    const last = { kind: 'send', createdAt: start + 550 }
+    const ofOlder = async (before: BookOptions['before'] & {}) =>
+      (await bookWith({ venue, request: later, before }, last)).perpetuals.map(({ market, liquidations }) => [market, liquidations])
+    expect(await ofOlder(older)).to.deep.equal([['BTC-USD', 1]])
+    expect(await ofOlder(none)).to.deep.equal([['ETH-USD', undefined]])
+    const ofClient = await of(() => [fillAt(20)], { client: 'one' })
+    expect(ofClient).to.include({ fills: 2 }).and.to.not.have.property('liquidations')
+    expect(ofClient?.lacksFills).to.include('not of clients')
+    for (const [told, reason] of [
+      [() => Promise.reject(new SluiceError('UNSUPPORTED', 'too many fills')), 'is not known: too many fills'],
+      [undefined, 'is not known: hyperliquid does not tell it'],
+    ] as const)
+      expect((await of(told, { since }))?.lacksFills).to.include(reason)
   })
 
   it('asks exchanges at the expense of the caller, whose share of their rate limit it is', async () => {

@@ -76,6 +76,7 @@ describe('books that are read for several callers', () => {
     tokenOf: () => undefined,
     fundingOf: unknown,
     liquidationsOf: unknown,
+    orderLiquidationsOf: unknown,
     blockBefore: async () => undefined,
     positionsOf: unknown,
     marketsBefore: async () => [],

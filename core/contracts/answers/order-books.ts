@@ -311,4 +311,7 @@ export const perpCLOBContract: Contract<PerpCLOB> = {
     eachOf(paymentSchema, maxEntries, { nameOf: ({ market }) => marketName(market) }),
     (payments, [, { market, before }]) => marketMismatch(payments, market) ?? timeMismatch(payments, before),
   ),
+  liquidations: answers(eachOf(tradeSchema, maxEntries, { nameOf: ({ tradeId }) => tradeId }), (trades, [, from, before]) =>
+    trades.some(({ timestamp }) => timestamp < from) ? 'timestamp must not be before the requested time' : timeMismatch(trades, before),
+  ),
 }

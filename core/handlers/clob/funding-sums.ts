@@ -5,8 +5,10 @@ import { SluiceError } from '../../base/errors.ts'
 import { blockBefore, finalBlock, historyOf } from '../../books/check-book.ts'
 import type { ExchangeWallet, FundingPeriod, FundingSums } from '../../books/funding.ts'
 import type { LiquidationPeriod, Liquidations } from '../../books/liquidations.ts'
+import type { OrderLiquidationPeriod, OrderLiquidations } from '../../books/order-liquidations.ts'
 import type { Liquidation } from '../../books/perpetuals.ts'
 import type { PositionReader } from '../../books/positions.ts'
+import { liquidationTradeOf, type OrderTrade } from '../../books/trades.ts'
 import type { At } from '../../contracts/index.ts'
 import { tradingOf, type Registry, type VenueEntry } from '../../plugins/index.ts'
 import { findMarket } from '../perp/markets.ts'
@@ -70,6 +72,26 @@ export const liquidationsOf = (of: LiquidationPeriod, registry: Networks, signal
       })
     }
     return { found, ...(firstBlock !== undefined && afterBlock + 1 < firstBlock && { unsearched: `before block ${firstBlock}` }) }
+  })
+
+/** Of perpetuals of order books, by market, in the order of time. */
+export const orderLiquidationsOf = (of: OrderLiquidationPeriod, registry: Networks, signal: AbortSignal): Promise<OrderLiquidations> =>
+  orWhy(`${of.connector} did not tell them`, signal, async () => {
+    const { connector, address, fromMs, toMs } = of
+    const { venue, owner } = placeOf(of, registry)
+    const trading = tradingOf('PERP_CLOB', venue)
+    if (!trading.liquidations) return { unknown: `${connector} does not tell it` }
+    const told = await trading.liquidations(owner, fromMs, toMs, { signal })
+    const [unread] = missingIn(told, () => ({})).unavailable ?? []
+    if (unread) return { unknown: `a fill cannot be read: ${unread.reason}` }
+    const found = new Map<string, OrderTrade[]>()
+    for (const each of told.toReversed()) {
+      const market = marketName(each.market)
+      const trades = found.get(market) ?? []
+      found.set(market, trades)
+      trades.push(liquidationTradeOf(each, { connector, address, market }))
+    }
+    return { found }
   })
 
 /** Undefined where the chain does not tell its past, or cannot now. */

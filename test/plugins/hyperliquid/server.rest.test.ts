@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { HttpTransport, InfoClient } from '@nktkas/hyperliquid'
 import { expect } from 'chai'
 import { startServer, venuesReady, type TestServer } from '../../../testkit/server.ts'
 import { follow, type Follower } from '../../events/client.ts'
@@ -121,6 +122,37 @@ describe('a server on Hyperliquid', function () {
     })
     expect(outcome(trades), trades.text).to.equal('200')
     expect(missing(trades, 'tradeId')).to.deep.equal(['77'])
+  })
+
+  it('has in its book what the exchange liquidated', async () => {
+    const wallet = { ...of, address: site.wallets[1] ?? '' }
+    const other = `0x${'d'.repeat(40)}`
+    const { exchange } = site
+    exchange.clear('BTC')
+    exchange.setOracle('BTC', '100000')
+    const amount = '0.05'
+    exchange.place(other, { coin: 'BTC', side: 'SELL', price: '100000', size: amount })
+    const leverage = { ...wallet, market: 'BTC-USD', leverage: '10', marginMode: 'isolated' }
+    expect(outcome(await server.client.post('/clob/perp/leverage', leverage))).to.equal('200')
+    const bought = { ...wallet, market: 'BTC-USD', side: 'BUY', orderType: 'LIMIT', price: '100000', amount }
+    const placed = await server.client.post('/clob/perp/orders', { ...bought, clientOrderId: 'doomed' })
+    expect(outcome(placed), placed.text).to.equal('200')
+    exchange.place(other, { coin: 'BTC', side: 'BUY', price: '91000', size: amount })
+    exchange.setOracle('BTC', '91100')
+    expect((await server.client.get('/clob/perp/positions', wallet)).body.positions).to.deep.equal([])
+    const inBook = async (fields: object = {}) => {
+      const answer = await server.client.get('/books', { chain: of.chain, network: of.network, address: wallet.address, ...fields })
+      expect(outcome(answer), answer.text).to.equal('200')
+      return answer.body.perpetuals[0]
+    }
+    await until(async () => (await inBook())?.fills === 2)
+    const { fee, realizedProfit, ...perpetual } = await inBook()
+    expect(perpetual).to.include({ market: 'BTC-USD', fills: 2, liquidations: 1 }).and.to.not.have.property('lacksFills')
+    const info = new InfoClient({ transport: new HttpTransport({ apiUrl: exchange.apiUrl, isTestnet: exchange.testnet }) })
+    const own = await info.userFills({ user: wallet.address as `0x${string}` })
+    const fees = own.reduce((sum, each) => sum + Number(each.fee), 0)
+    expect(Number(fee)).to.be.closeTo(fees, 1e-6)
+    expect(Number(realizedProfit)).to.be.closeTo(-9_000 * Number(amount) - fees, 1e-6)
   })
 
   it('shows the other funding payments where some cannot be read, and says which are missing', async () => {
