@@ -17,22 +17,23 @@ export interface QuotedTrade {
   readonly version?: string
 }
 
-/** Two of equal quotes differ. */
-export function newQuoteId({
-  chain,
-  network,
-  connector,
-  base,
-  quote,
-  amount,
-  side,
-  limitPrice,
-  pool = '',
-  version = '',
-}: QuotedTrade): string {
-  const parts = [Date.now().toString(36), randomPart(), chain, network, connector, base, quote, amount, side]
-  return idOf([...parts, limitPrice, pool, version])
+/** Makes ids of quotes that offer this trade: two of them differ. */
+export function quoteIdsOf({ chain, network, connector, base, quote, amount, side, limitPrice, pool = '', version = '' }: QuotedTrade) {
+  let end: string | undefined
+  return (): string => {
+    const [at, unique] = [Date.now().toString(36), randomPart()]
+    // What is before the trade has whole groups of three bytes, so that what base64 makes of the trade is always the same.
+    end ??= base64Of(JSON.stringify([chain, network, connector, base, quote, amount, side, limitPrice, pool, version]).slice(beforeTrade))
+    return base64Of(`["${at}","${unique}","`) + end
+  }
 }
+
+export const newQuoteId = (trade: QuotedTrade): string => quoteIdsOf(trade)()
+
+/** The bracket and the quote that the list of its parts begins with. */
+const beforeTrade = 2
+
+const base64Of = (text: string): string => Buffer.from(text).toString('base64url')
 
 /** Of many ids at once: to ask for each alone takes longer than all else that makes it. */
 const randomness = Buffer.alloc(6 * 512)
@@ -46,7 +47,7 @@ function randomPart(): string {
   return randomness.toString('base64url', used, (used += 6))
 }
 
-const idOf = (parts: readonly string[]): string => Buffer.from(JSON.stringify(parts)).toString('base64url')
+const idOf = (parts: readonly string[]): string => base64Of(JSON.stringify(parts))
 
 /**
  * Only as it was given: base64 reads the same with spaces and padding, and one quote would be two swaps.

@@ -1,11 +1,11 @@
 // Prices of swaps: one path for each type in 2.17, one for all in 2.16.
-import { divide, max, isLess, multiply, subtract, add } from 'sluice/decimal'
+import { isLess } from 'sluice/decimal'
 import { badFields, interfacePath, SluiceError, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
 import { connectorOf, everyConnector, typeIn, typeOf, versionsOf, type PoolType } from './connectors.ts'
 import { slippageOf } from './defaults.ts'
 import { networkFields, type NamedNetwork, type Networks } from './networks.ts'
 import { decimalPattern, numberBelow } from './numbers.ts'
-import { newQuoteId } from './quote-ids.ts'
+import { knownQuestion, newQuestion, termsOf, type Choice } from './quote-terms.ts'
 
 const Amount = Type.String({ pattern: decimalPattern, description: 'Of the base token.' })
 const Percent = Type.String({ pattern: '^\\d{1,3}(\\.\\d{1,12})?([eE][+-]?\\d{1,2})?$' })
@@ -75,9 +75,13 @@ export async function bestPrice(request: Fields, type: PoolType, on: NamedNetwor
     throw badFields([
       { field: 'connector', problem: `"${everyConnector}" has the type router: name an exchange for pools of the type ${type}` },
     ])
-  const swap = { chain: on.own.chain, network: on.own.network, connector: named, base, quote: quoteToken, amount, side }
+  const { chain, network } = on.own
+  const question =
+    knownQuestion(request) ?? newQuestion(request, { chain, network, connector: named, base, quote: quoteToken, amount, side })
   const ask = async (choice: Choice) => {
-    const answer = await call.call('AMMPrice', chosen({ ...swap }, choice))
+    const { pool, version } = choice
+    const isChosen = pool !== undefined || version !== undefined
+    const answer = await call.call('AMMPrice', isChosen ? { ...question.swap, ...choice } : question.swap)
     return { answer, choice, expectedAmount: answer.expectedAmount }
   }
   // A route through all versions may pass pools of other types.
@@ -88,30 +92,15 @@ export async function bestPrice(request: Fields, type: PoolType, on: NamedNetwor
       : await ask(poolAddress === undefined ? {} : { pool: poolAddress })
   if (type !== 'router') requireType(type, answer.route, poolAddress === undefined ? 'connector' : 'poolAddress')
   const slippagePct = await slippageOf(request, call)
-  const limitPrice = worstPrice(answer, side, slippagePct)
-  const { chain, network } = swap
-  const bounded = { chain, network, connector: named, base, quote: quoteToken, amount, side, limitPrice }
-  return { answer, slippagePct, trade: chosen(bounded, choice) }
-}
-
-interface Choice {
-  readonly pool?: string
-  readonly version?: string
-}
-
-/** Adds them to the object: bots ask for prices all the time, and a copy by `...` costs as much as the rest. */
-function chosen<T extends object>(swap: T, { pool, version }: Choice): T & Choice {
-  if (pool !== undefined) Object.assign(swap, { pool })
-  if (version !== undefined) Object.assign(swap, { version })
-  return swap
+  return { answer, slippagePct, terms: termsOf(question, answer, slippagePct, choice) }
 }
 
 async function quote(request: Fields, type: PoolType, on: NamedNetwork, call: InterfaceCall): Promise<Quote> {
   const { side, poolAddress } = request
-  const { answer, trade, slippagePct } = await bestPrice(request, type, on, call)
-  const { expectedAmount, priceImpact, route } = answer
+  const { answer, terms, slippagePct } = await bestPrice(request, type, on, call)
+  const { expectedAmount, route } = answer
+  const { quoteAmount, priceImpactPct, newQuoteId } = terms
   const isSale = side === 'SELL'
-  const quoteAmount = multiply(answer.amount, trade.limitPrice)
   const shown: Quote = {
     price: answer.price,
     amountIn: isSale ? answer.amount : expectedAmount,
@@ -120,12 +109,12 @@ async function quote(request: Fields, type: PoolType, on: NamedNetwork, call: In
     tokenOut: isSale ? answer.quote : answer.base,
     minAmountOut: isSale ? quoteAmount : answer.amount,
     maxAmountIn: isSale ? answer.amount : quoteAmount,
-    priceImpactPct: multiply(priceImpact, '100'),
+    priceImpactPct,
     routePath: route.map(({ version, pool }) => `${version}:${pool}`).join(' → '),
   }
   if (slippagePct !== undefined) shown.slippagePct = slippagePct
   if (poolAddress !== undefined) shown.poolAddress = poolAddress
-  if (type === 'router') shown.quoteId = newQuoteId(trade)
+  if (type === 'router') shown.quoteId = newQuoteId()
   return shown
 }
 
@@ -164,17 +153,4 @@ async function bestOf<P extends { expectedAmount: string }>(
 function requireType(type: PoolType, route: readonly { version: string; pool: string }[], field: string): void {
   const other = route.find(({ version }) => typeOf(version) !== type)
   if (other) throw badFields([{ field, problem: `the pool ${other.pool} has the type ${typeOf(other.version)}, not ${type}` }])
-}
-
-/** By the slippage of the request or its client, or by that of the configuration where that is tighter. */
-function worstPrice(
-  { price: expected, slippagePrice }: { price: string; slippagePrice: string },
-  side: 'BUY' | 'SELL',
-  slippagePct: string | undefined,
-): string {
-  if (slippagePct === undefined) return slippagePrice
-  const part = divide(multiply(expected, slippagePct), '100', 30, 'down')
-  if (side === 'SELL') return max(isLess(part, expected) ? subtract(expected, part) : '0', slippagePrice)
-  const own = add(expected, part)
-  return isLess(own, slippagePrice) ? own : slippagePrice
 }

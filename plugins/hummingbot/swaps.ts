@@ -106,7 +106,7 @@ async function swap(request: Swap, { type, networks, config, call }: SwapParts):
   const { staleSeconds, collectSeconds } = config
   return call.once(
     { fields, staleSeconds, collectSeconds },
-    async (): Promise<Trade> => ({ ...(await bestPrice({ ...request, amount }, type, on, call)).trade, address }),
+    async (): Promise<Trade> => ({ ...(await bestPrice({ ...request, amount }, type, on, call)).terms.trade, address }),
     async (key, trade) => traded(trade, key, { on, call, untilMs, request }),
   )
 }

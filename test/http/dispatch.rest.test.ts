@@ -50,6 +50,25 @@ describe('an endpoint that is called without HTTP', () => {
     }
   })
 
+  it('reads fields that come again as they are then, frozen or not, and checks them each time that they may have changed', async () => {
+    const { amount: _, ...pair } = swap
+    const amountOf = async (fields: typeof pair & { amount: string }) => (await dispatch.call('AMMPrice', fields, by(reader))).amount
+    const frozen = Object.freeze({ ...pair, amount: '0.5' })
+    for (let round = 0; round < 3; round++) expect(Number(await amountOf(frozen))).to.equal(0.5)
+    const other = { ...pair, amount: '0.5' }
+    for (const amount of ['0.5', '0.25', '0.75']) expect(Number(await amountOf(Object.assign(other, { amount })))).to.equal(Number(amount))
+    const amounts = ['0.5']
+    const listed = Object.freeze({ ...pair, amounts })
+    for (const amount of ['0.5', '0.25']) {
+      amounts[0] = amount
+      const { quotes } = await dispatch.call('AMMPrice', listed, by(reader))
+      expect(quotes?.[0]).to.deep.include({ amount: `${amount}${'0'.repeat(20 - amount.length)}` })
+    }
+    const wrong = Object.freeze({ ...swap, amount: 'much' })
+    for (let round = 0; round < 2; round++)
+      expect((await refusal(dispatch.call('AMMPrice', wrong, by(reader)))).name).to.equal('INCOMPLETE_PARAMS')
+  })
+
   it('answers with what HTTP answers with, typed by its name', async () => {
     const [called, status] = [await dispatch.call('AMMPrice', swap, by(reader)), await dispatch.call('Status', {}, by(reader))]
     const { body } = await http.get('/amm/price', swap)

@@ -1,10 +1,14 @@
 import { expect } from 'chai'
+import { multiply } from '../../../core/base/decimal.ts'
 import { SluiceError } from '../../../core/base/errors.ts'
 import type { InterfaceCall } from '../../../core/contracts/interface.ts'
 import { createNetworks } from '../../../plugins/hummingbot/networks.ts'
+import { readQuoteId } from '../../../plugins/hummingbot/quote-ids.ts'
 import { quotePaths } from '../../../plugins/hummingbot/quotes.ts'
 
 const networks = createNetworks({ networks: { 'ethereum-local': 'ethereum/local' }, defaultNetworks: { ethereum: 'local' } })
+
+type Quoted = Readonly<Record<'amountOut' | 'minAmountOut' | 'quoteId', string>>
 
 interface PriceChoice {
   readonly version?: string
@@ -75,5 +79,50 @@ describe('a quote by pools of one type', () => {
     expect(await refusal(quoted('clmm', 'SELL', { '': '30 v2' }))).to.equal('INCOMPLETE_PARAMS')
     expect(await refusal(quoted('clmm', 'SELL', { '': '30 v2' }, { poolAddress: '0x1' }))).to.equal('INCOMPLETE_PARAMS')
     expect((await quoted('clmm', 'SELL', { '': '30 algebra' })).answer.price).to.equal('30')
+  })
+})
+
+describe('a quote that is asked for again', () => {
+  /** What the server says each time, of one request. */
+  async function quotedAgain(rounds: readonly { readonly price: string; readonly bound: string; readonly slippagePct?: string }[]) {
+    const request = Object.freeze({
+      chainNetwork: 'ethereum-local',
+      connector: 'uniswap',
+      baseToken: 'B',
+      quoteToken: 'Q',
+      amount: '2',
+      side: 'SELL',
+    })
+    const path = quotePaths(networks).find((each) => each.path === '/trading/router/quote-swap')
+    const quotes: Quoted[] = []
+    for (const { price, bound, slippagePct } of rounds) {
+      const call = {
+        preferences: { read: async () => (slippagePct === undefined ? {} : { 'uniswap.slippagePct': slippagePct }) },
+        call: async () => ({
+          base: 'B',
+          quote: 'Q',
+          amount: '2',
+          expectedAmount: multiply('2', price),
+          price,
+          slippagePrice: bound,
+          priceImpact: '0.01',
+          route: [],
+        }),
+      } as unknown as InterfaceCall
+      quotes.push((await path?.answer(request, call)) as Quoted)
+    }
+    return quotes
+  }
+
+  it('has the price, the bound and the slippage of that moment, and an id of its own', async () => {
+    const one = { price: '100', bound: '99' }
+    const tighter = { ...one, slippagePct: '0.5' }
+    const rounds = [one, one, one, tighter, { ...tighter, price: '101' }, { ...one, price: '101' }, { price: '101', bound: '99.5' }, one]
+    const quotes = await quotedAgain(rounds)
+    expect(quotes.map(({ amountOut }) => amountOut)).to.deep.equal(['200', '200', '200', '200', '202', '202', '202', '200'])
+    const bounds = ['198', '198', '198', '199', '200.99', '198', '199', '198']
+    expect(quotes.map(({ minAmountOut }) => minAmountOut)).to.deep.equal(bounds)
+    expect(quotes.map(({ quoteId }) => multiply(readQuoteId(quoteId).trade.limitPrice, '2'))).to.deep.equal(bounds)
+    expect(new Set(quotes.map(({ quoteId }) => quoteId))).to.have.length(rounds.length)
   })
 })
