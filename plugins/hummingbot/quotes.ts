@@ -110,7 +110,7 @@ async function quote(request: Fields, type: PoolType, on: NamedNetwork, call: In
     minAmountOut: isSale ? quoteAmount : answer.amount,
     maxAmountIn: isSale ? answer.amount : quoteAmount,
     priceImpactPct,
-    routePath: route.map(({ version, pool }) => `${version}:${pool}`).join(' → '),
+    routePath: route.map(({ version, pool }) => (version === '' ? pool : `${version}:${pool}`)).join(' → '),
   }
   if (slippagePct !== undefined) shown.slippagePct = slippagePct
   if (poolAddress !== undefined) shown.poolAddress = poolAddress
