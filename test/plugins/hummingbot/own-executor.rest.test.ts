@@ -42,11 +42,10 @@ describe('the LP executor of Hummingbot 2.16, from the checkout that HUMMINGBOT_
       let found: Body
       await rpc('anvil_mine', 3)
       await until('the book is whole', async () => {
+        const { transactions } = (await client.get('/transactions', { limit: '200' })).body
+        // Read after that: what became final in between is in it.
         found = (await client.get('/books', { address: admins })).body
-        return (
-          found.complete === true &&
-          !(await client.get('/transactions', { limit: '200' })).body.transactions.some(({ txState }: Body) => !finals.has(txState))
-        )
+        return found.complete === true && transactions.every(({ txState }: Body) => finals.has(txState))
       })
       books.set(name, found)
     }
