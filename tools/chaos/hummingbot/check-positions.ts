@@ -127,7 +127,8 @@ function ofAmounts(life: PositionLife, { events, decimals, reorganisations }: Po
   const isEqual = (told: readonly string[], raw: readonly [bigint, bigint]) =>
     raw.every((amount, side) => rawOf(told[side], decimals[side] ?? 0) === amount)
   const isPaid = ({ paid }: ToldAmounts, { paidRaw }: PositionEvent) => rawOf(paid, coinDecimals) === paidRaw
-  const evidence = { life: briefly(life) }
+  const [begun = 0, ended = 0] = [life.calls[0]?.sentAt, life.calls.at(-1)?.endedAt]
+  const evidence = { life: briefly(life), reorganised: reorganisations.filter(({ at }) => at >= begun && at <= ended) }
   const found = (life.unsaid ?? []).map((signature) =>
     violation('I5', 'a close was answered without what it brought', { ...evidence, signature }),
   )
