@@ -109,8 +109,8 @@ export interface Services {
   /** Of the event loop, among those who cause long pieces of work. */
   turns: FairTurns
   following: Pick<Synchronisers, 'ageSeconds' | 'expectBlock'> & {
-    /** From memory: it is followed from then on. @throws SluiceError NETWORK where the network is away */
-    newestHead(network: NetworkEntry, at: At): Promise<Head>
+    /** From memory, at once if it can: it is followed from then on. @throws SluiceError NETWORK where the network is away */
+    newestHead(network: NetworkEntry, at: At): Head | Promise<Head>
   }
   /** Parts that keep the server from being ready. */
   failing(): Promise<readonly { part: string; reason: string; remedy?: string }[]>

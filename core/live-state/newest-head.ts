@@ -12,10 +12,12 @@ const anyBlock: Followed = {
 }
 
 /**
- * The newest block of a network, from memory: it is followed while somebody asks for it, and what callers were told about is waited for.
+ * The newest block of a network, from memory, at once if it can: it is followed while somebody asks for it, and what callers were told about is
+ * waited for.
  * @throws SluiceError NETWORK where it is away
  */
-export async function newestHead(following: Pick<Synchronisers, 'of'>, on: FollowedNetwork, at: At): Promise<Head> {
+export function newestHead(following: Pick<Synchronisers, 'of'>, on: FollowedNetwork, at: At): Head | Promise<Head> {
   const { chain, network } = on
-  return (await following.of(on).read(createStateSource({ chain, network }, anyBlock), 'newest block', at)).head
+  const [synchroniser, source, key] = [following.of(on), createStateSource({ chain, network }, anyBlock), 'newest block']
+  return synchroniser.readNow(source, key)?.head ?? synchroniser.read(source, key, at).then(({ head }) => head)
 }

@@ -74,6 +74,8 @@ export function createSynchronisers(options: Omit<SynchroniserOptions, 'chain' |
 export interface Synchroniser {
   /** Reads from memory; the first read loads the state. @throws SluiceError NETWORK if the network is away or too far ahead */
   read(source: StateSource, key: string, at: At): Promise<StateAtBlock>
+  /** The same at once; undefined where it has to be waited for. */
+  readNow(source: StateSource, key: string): StateAtBlock | undefined
   /** Calls back with every new state, and with `undefined` while none may be shown, until the returned function is called. */
   watch(source: StateSource, key: string, listener: StateListener): () => void
   /** Calls back whenever any state may have changed or may no longer be shown, until the returned function is called. */
@@ -209,6 +211,12 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
       await requireCurrent(at)
       return readLoaded(tracked, history, load, at)
     },
+    readNow(source, key) {
+      const tracked = states.find(source, key)
+      if (!run || !tracked || !freshness.isCurrent()) return undefined
+      tracked.usedAt = performance.now()
+      return loadedOf(tracked, history)
+    },
     watch(source, key, listener) {
       start()
       const tracked = states.of(source, key)
@@ -267,15 +275,17 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
 type LoadState = ReturnType<typeof createStateLoader>
 
 /** The newest state of a key, once it is loaded. @throws why it cannot be */
-async function readLoaded(
-  tracked: TrackedState,
-  history: ReturnType<typeof createBlockHistory>,
-  load: LoadState,
-  at: At,
-): Promise<StateAtBlock> {
+type BlockHistory = ReturnType<typeof createBlockHistory>
+
+function loadedOf({ history: versions }: TrackedState, { tip }: BlockHistory): StateAtBlock | undefined {
+  const state = versions.newest()
+  return state !== undefined && tip ? { state, head: tip } : undefined
+}
+
+async function readLoaded(tracked: TrackedState, history: BlockHistory, load: LoadState, at: At): Promise<StateAtBlock> {
   for (;;) {
-    const state = tracked.history.newest()
-    if (state !== undefined && history.tip) return { state, head: history.tip }
+    const loaded = loadedOf(tracked, history)
+    if (loaded) return loaded
     const failure = failureOf(tracked)
     if (failure !== undefined) throw failure
     // What is in memory is waited for by nobody: a signal costs more than to read it.

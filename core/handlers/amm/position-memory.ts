@@ -1,6 +1,6 @@
 // Positions that are asked for again and again, as bots do each second: all of one exchange are read together once for each block, and answered from
 // memory until the next one.
-import { abortable, isAbort } from '../../base/async.ts'
+import { isAbort } from '../../base/async.ts'
 import { SluiceError } from '../../base/errors.ts'
 import type { AMMRange, At, Head, RangePosition } from '../../contracts/index.ts'
 import { isSameHead } from '../../live-state/blocks.ts'
@@ -15,6 +15,11 @@ const maxFollowed = 1_000
 const readingMs = 15_000
 /** Blocks come while they are read. */
 const maxTries = 3
+
+interface PositionAtBlock {
+  readonly head: Head
+  readonly position: RangePosition
+}
 
 interface Reading {
   /** Of this block they are. */
@@ -93,32 +98,64 @@ function memoryOf(venue: TargetContext<'connector'>['venue'], version = ''): Pos
 export const followPosition = (tokenId: string, version: string | undefined, { venue }: Pick<TargetContext<'connector'>, 'venue'>): void =>
   memoryOf(venue, version).follow(tokenId)
 
+type PositionContext = TargetContext<'connector'> & { readonly services: Pick<Services, 'following'> }
+type NamedPosition = { readonly tokenId: string; readonly version: string | undefined }
+
 /**
- * A position as it is at the newest block, where it was asked for a moment ago, too. Undefined where the exchange has to be asked for it alone: it says
- * why there is none, too; and where all of them cannot be read together, as a node may do little at once, or refuse what following it takes.
+ * A position as it is at the newest block, where it was asked for a moment ago, too; at once if it was read. Undefined where the exchange has to be
+ * asked for it alone: it says why there is none, too; and where all of them cannot be read together, as a node may do little at once, or refuse what
+ * following it takes.
  */
-export async function positionFromMemory(
-  { tokenId, version }: { readonly tokenId: string; readonly version: string | undefined },
-  { network, venue, services }: TargetContext<'connector'> & { readonly services: Pick<Services, 'following'> },
+export function positionFromMemory(
+  position: NamedPosition,
+  context: PositionContext,
   at: At,
-): Promise<{ head: Head; position: RangePosition } | undefined> {
+): PositionAtBlock | undefined | Promise<PositionAtBlock | undefined> {
+  const { network, venue, services } = context
+  const { tokenId, version } = position
   const range = tradingOf('AMM_RANGE', venue)
   const { positionsById } = range
   if (!positionsById || !network.impl.changes || network.impl.images) return undefined
   const memory = memoryOf(venue, version)
   if (!memory.isFollowed(tokenId)) return undefined
-  const readById: ReadById = async (tokenIds, own) =>
-    positionsById.call(range, { tokenIds, ...(version !== undefined && { version }) }, own)
+  const tip = services.following.newestHead(network, at)
+  if (!(tip instanceof Promise)) {
+    noteNewest(tip, { venue })
+    const reading = memory.known(tokenId, tip)
+    if (reading) return positionIn(reading, tokenId)
+  }
+  const readById: ReadById = (tokenIds, own) => positionsById.call(range, { tokenIds, ...(version !== undefined && { version }) }, own)
+  const newest = (tries: number) => (tries === 0 ? tip : services.following.newestHead(network, at))
+  return readWithOthers(memory, tokenId, { newest, readById, venue, at })
+}
+
+const positionIn = ({ head, positions }: Reading, tokenId: string): PositionAtBlock | undefined => {
+  const position = positions.get(tokenId)
+  return position && { head, position }
+}
+
+interface ReadingContext extends Pick<PositionContext, 'venue'> {
+  readonly newest: (tries: number) => Head | Promise<Head>
+  readonly readById: ReadById
+  readonly at: At
+}
+
+/** Waits no longer than the reading of all of them takes: what bounds the request needs no signal here, which costs more than the look itself. */
+async function readWithOthers(
+  memory: PositionMemory,
+  tokenId: string,
+  { newest, readById, venue, at }: ReadingContext,
+): Promise<PositionAtBlock | undefined> {
   try {
     for (let tries = 0; tries < maxTries; tries += 1) {
-      const tip = await services.following.newestHead(network, at)
+      const tip = await newest(tries)
       noteNewest(tip, { venue })
-      const reading = memory.known(tokenId, tip) ?? (await abortable(memory.read(tip, readById), at.signal))
+      const reading = memory.known(tokenId, tip) ?? (await memory.read(tip, readById))
       if (!reading) return undefined
-      const position = reading.positions.get(tokenId)
       // One that was under way is of those that were asked for before, and maybe of an older block.
-      if (position && reading.head.number >= tip.number) return { head: reading.head, position }
-      if (reading.ids.has(tokenId) && reading.head.number >= tip.number) return undefined
+      const isOfTip = reading.head.number >= tip.number
+      const found = isOfTip ? positionIn(reading, tokenId) : undefined
+      if (found || (isOfTip && reading.ids.has(tokenId))) return found
     }
   } catch (error) {
     if (at.signal.aborted || !(error instanceof SluiceError || isAbort(error))) throw error

@@ -2,7 +2,7 @@ import type { At, Head, PositionsQuery, RangePosition, RangePositions, Token } f
 import { leftOutOf } from '../../contracts/answers/contract.ts'
 import { fromRaw } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
-import { LazySignal, requireWallet, type Handler, type Handlers, type Services, type TargetContext } from '../context.ts'
+import { after, LazySignal, requireWallet, type Handler, type Handlers, type Services, type TargetContext } from '../context.ts'
 import { tradingOf, type NetworkEntry } from '../../plugins/index.ts'
 import { readAddress } from '../wallets.ts'
 import { readVersion, resolvePair, showBounds, showPrice, type OrderedPair } from './range-pools.ts'
@@ -11,24 +11,32 @@ import { followPosition, positionFromMemory } from './position-memory.ts'
 import { journaledIds } from './journaled-positions.ts'
 
 /** Only callers that may use the owner's wallet see a position. */
-const ammLiquidityPosition: Handler<'AMMLiquidityPosition'> = async (request, context) => {
-  const { network, venue, services, caller } = context
+const ammLiquidityPosition: Handler<'AMMLiquidityPosition'> = (request, context) => {
+  const { network, venue, caller } = context
   const at = new LazySignal(context)
-  const { head, position } = await findPosition(request, { network, venue, services }, at, positionFromMemory)
-  requireWallet(caller, position.owner)
-  followPosition(position.tokenId, readVersion(request.version, venue), { venue })
-  const blockNumber = Number(head.number)
-  const before = shownPositions.get(position)
-  if (before?.blockNumber === blockNumber) return before
-  // One that no block has changed since is the same object.
-  const fields = before ?? showPosition(position, await orderOf(position, network, at))
-  const shown = Object.freeze({ ...fields, blockNumber })
-  shownPositions.set(position, shown)
-  return shown
+  return after(findPosition(request, context, at, positionFromMemory), ({ head, position }: FoundPosition) => {
+    requireWallet(caller, position.owner)
+    followPosition(position.tokenId, readVersion(request.version, venue), { venue })
+    const blockNumber = Number(head.number)
+    const before = shownPositions.get(position)
+    if (before?.blockNumber === blockNumber) return before
+    // One that no block has changed since is the same object.
+    const fields = before ?? orderOf(position, network, at).then((order) => showPosition(position, order))
+    return after<ShownPosition, ShownAtBlock>(fields, (shown) => showAt(position, shown, blockNumber))
+  })
 }
 
+type ShownPosition = ReturnType<typeof showPosition>
+type ShownAtBlock = Readonly<ShownPosition & { blockNumber: number }>
+
 /** Of those in memory, which are asked for many times in a block. */
-const shownPositions = new WeakMap<RangePosition, Readonly<ReturnType<typeof showPosition> & { blockNumber: number }>>()
+const shownPositions = new WeakMap<RangePosition, ShownAtBlock>()
+
+function showAt(position: RangePosition, shown: ShownPosition, blockNumber: number): ShownAtBlock {
+  const atBlock = Object.freeze({ ...shown, blockNumber })
+  shownPositions.set(position, atBlock)
+  return atBlock
+}
 
 const ammLiquidityPositions: Handler<'AMMLiquidityPositions'> = async (request, { network, venue, services, signal }) => {
   const owner = readAddress(network, request.address)
@@ -107,22 +115,29 @@ type PositionContext = TargetContext<'connector'> & { readonly services: Pick<Se
 /** A number is an id without zeros in front. In base58 there is no 0 at all. */
 const readTokenId = (text: string): string => (/^\d+$/.test(text) ? BigInt(text).toString() : text)
 
-/** @throws SluiceError UNKNOWN_POSITION, with `details.final` once it is final that there is none */
-async function findPosition(
+/** At once where it is known. @throws SluiceError UNKNOWN_POSITION, with `details.final` once it is final that there is none */
+function findPosition(
   request: { tokenId: string; version?: string },
-  { network, venue, services }: PositionContext,
+  context: PositionContext,
   at: At,
   known?: typeof positionFromMemory,
+): FoundPosition | Promise<FoundPosition> {
+  const named = { tokenId: readTokenId(request.tokenId), version: readVersion(request.version, context.venue) }
+  return after(known?.(named, context, at), (inMemory: FoundPosition | undefined) => {
+    if (!inMemory) return askForPosition(named, context, at)
+    notePresent(named, inMemory.head, context)
+    return inMemory
+  })
+}
+
+/** Of its exchange. */
+async function askForPosition(
+  { tokenId, version }: { readonly tokenId: string; readonly version: string | undefined },
+  { network, venue, services }: PositionContext,
+  at: At,
 ): Promise<FoundPosition> {
   const target = { network, venue }
   const range = tradingOf('AMM_RANGE', venue)
-  const version = readVersion(request.version, venue)
-  const tokenId = readTokenId(request.tokenId)
-  const inMemory = await known?.({ tokenId, version }, { network, venue, services }, at)
-  if (inMemory) {
-    notePresent({ tokenId, version }, inMemory.head, target)
-    return inMemory
-  }
   const found = await (range.positionOf
     ? range.positionOf({ tokenId, ...(version !== undefined && { version }) }, at)
     : range.position(tokenId, at))
