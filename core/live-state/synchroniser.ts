@@ -274,7 +274,6 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
 
 type LoadState = ReturnType<typeof createStateLoader>
 
-/** The newest state of a key, once it is loaded. @throws why it cannot be */
 type BlockHistory = ReturnType<typeof createBlockHistory>
 
 function loadedOf({ history: versions }: TrackedState, { tip }: BlockHistory): StateAtBlock | undefined {
@@ -282,6 +281,7 @@ function loadedOf({ history: versions }: TrackedState, { tip }: BlockHistory): S
   return state !== undefined && tip ? { state, head: tip } : undefined
 }
 
+/** The newest state of a key, once it is loaded. @throws why it cannot be */
 async function readLoaded(tracked: TrackedState, history: BlockHistory, load: LoadState, at: At): Promise<StateAtBlock> {
   for (;;) {
     const loaded = loadedOf(tracked, history)
