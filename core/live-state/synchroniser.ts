@@ -174,11 +174,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     keepUsed(parts, now - idleSeconds * 1000, load)
     if (states.size === 0) return end()
     if (freshness.isFresh()) told.showOrHide()
-    else
-      void follower
-        .confirm()
-        .catch(() => {})
-        .finally(told.showOrHide)
+    else void follower.confirm().then(told.showOrHide, told.showOrHide)
     if (now < checkAt) return
     checkAt = now + checkSeconds * 1000
     const options = { everySeconds: checkSeconds, withinSeconds: compareWithinSeconds, discard: reload }
@@ -211,12 +207,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
       await requireCurrent(at)
       return readLoaded(tracked, history, load, at)
     },
-    readNow(source, key) {
-      const tracked = states.find(source, key)
-      if (!run || !tracked || !freshness.isCurrent()) return undefined
-      tracked.usedAt = performance.now()
-      return loadedOf(tracked, history)
-    },
+    readNow: (source, key) => (run && freshness.isCurrent() ? readKnown(states.find(source, key), history) : undefined),
     watch(source, key, listener) {
       start()
       const tracked = states.of(source, key)
@@ -279,6 +270,11 @@ type BlockHistory = ReturnType<typeof createBlockHistory>
 function loadedOf({ history: versions }: TrackedState, { tip }: BlockHistory): StateAtBlock | undefined {
   const state = versions.newest()
   return state !== undefined && tip ? { state, head: tip } : undefined
+}
+
+function readKnown(tracked: TrackedState | undefined, history: BlockHistory): StateAtBlock | undefined {
+  if (tracked) tracked.usedAt = performance.now()
+  return tracked && loadedOf(tracked, history)
 }
 
 /** The newest state of a key, once it is loaded. @throws why it cannot be */

@@ -8,7 +8,7 @@ import { quotePaths } from '../../../plugins/hummingbot/quotes.ts'
 
 const networks = createNetworks({ networks: { 'ethereum-local': 'ethereum/local' }, defaultNetworks: { ethereum: 'local' } })
 
-type Quoted = Readonly<Record<'amountOut' | 'minAmountOut' | 'quoteId', string>>
+type QuoteTexts = Readonly<Record<'amountOut' | 'minAmountOut' | 'quoteId', string>>
 
 interface PriceChoice {
   readonly version?: string
@@ -94,7 +94,7 @@ describe('a quote that is asked for again', () => {
       side: 'SELL',
     })
     const path = quotePaths(networks).find((each) => each.path === '/trading/router/quote-swap')
-    const quotes: Quoted[] = []
+    const quotes: QuoteTexts[] = []
     for (const { price, bound, slippagePct } of rounds) {
       const call = {
         preferences: { read: async () => (slippagePct === undefined ? {} : { 'uniswap.slippagePct': slippagePct }) },
@@ -109,7 +109,7 @@ describe('a quote that is asked for again', () => {
           route: [],
         }),
       } as unknown as InterfaceCall
-      quotes.push((await path?.answer(request, call)) as Quoted)
+      quotes.push((await path?.answer(request, call)) as QuoteTexts)
     }
     return quotes
   }
