@@ -149,7 +149,7 @@ describe('a server on Hyperliquid', function () {
     const { fee, realizedProfit, ...perpetual } = await inBook()
     expect(perpetual).to.include({ market: 'BTC-USD', fills: 2, liquidations: 1 }).and.to.not.have.property('lacksFills')
     const info = new InfoClient({ transport: new HttpTransport({ apiUrl: exchange.apiUrl, isTestnet: exchange.testnet }) })
-    const own = await info.userFills({ user: wallet.address as `0x${string}` })
+    const own = await info.userFills({ user: wallet.address })
     const fees = own.reduce((sum, each) => sum + Number(each.fee), 0)
     expect(Number(fee)).to.be.closeTo(fees, 1e-6)
     expect(Number(realizedProfit)).to.be.closeTo(-9_000 * Number(amount) - fees, 1e-6)
