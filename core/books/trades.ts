@@ -76,9 +76,12 @@ export const liquidationTradeOf = (fill: OrderFill & Pick<Trade, 'side'>, of: Pi
 
 function perpetualTradeOf(fill: OrderFill, side: Trade['side'], perpetual: OrderPerpetual): OrderTrade {
   const { connector, market } = perpetual
+  return { atMs: fill.timestamp, trade: { ...namesOf(market), venue: connector, side, ...amountsOf(fill) }, perpetual }
+}
+
+function namesOf(market: string): Pick<Trade, 'base' | 'quote'> {
   const hyphen = market.lastIndexOf('-')
-  const [base, quote] = [market.slice(0, hyphen), market.slice(hyphen + 1)]
-  return { atMs: fill.timestamp, trade: { base, quote, venue: connector, side, ...amountsOf(fill) }, perpetual }
+  return { base: market.slice(0, hyphen), quote: market.slice(hyphen + 1) }
 }
 
 interface OrderContext {
@@ -91,11 +94,10 @@ interface OrderContext {
 function tradesOf(order: PlacedOrder, { entry, connector, tokenOf }: OrderContext): readonly OrderTrade[] | undefined {
   const { type, market, about, fills } = order
   const side = isObject(about) ? about['side'] : undefined
-  const hyphen = market.lastIndexOf('-')
-  if ((side !== 'BUY' && side !== 'SELL') || hyphen <= 0) return undefined
-  const [base, quote] = [market.slice(0, hyphen), market.slice(hyphen + 1)]
+  if ((side !== 'BUY' && side !== 'SELL') || market.lastIndexOf('-') <= 0) return undefined
   if (type === 'PERP_CLOB')
     return fills.map((fill) => perpetualTradeOf(fill, side, { connector, address: entry.address, market, fee: parseDecimal(fill.fee) }))
+  const { base, quote } = namesOf(market)
   const [baseToken, quoteToken] = [tokenOf(entry, base), tokenOf(entry, quote)]
   const ofChain = baseToken && quoteToken && { base: baseToken.address, quote: quoteToken.address }
   return fills.map((fill) => {

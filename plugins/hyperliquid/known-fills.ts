@@ -4,7 +4,7 @@ import { createTokenBucket, entriesPerWeight, type QueryInfo } from './api.ts'
 import { anything, array, integer, is, object, shape } from './shape.ts'
 
 const list = shape(array(anything))
-const timed = object({ time: integer })
+export const timed = object({ time: integer })
 const numbered = object({ oid: integer, tid: integer })
 
 /** The exchange returns at most so many of the newest fills: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/info-endpoint */
@@ -86,5 +86,5 @@ export function createKnownFills(queryInfo: QueryInfo, perMinute: number, nowMs:
 }
 
 /** Of one that cannot be read all of it is its name, and it stays the newest: whoever reads it says that it is missing. */
-const nameOf = (fill: unknown): string => (is(numbered, fill) ? `${fill.oid}/${fill.tid}` : JSON.stringify(fill))
+export const nameOf = (fill: unknown): string => (is(numbered, fill) ? `${fill.oid}/${fill.tid}` : JSON.stringify(fill))
 const timeOf = (fill: unknown): number => (is(timed, fill) ? fill.time : Number.MAX_SAFE_INTEGER)

@@ -1,7 +1,7 @@
 // What the exchange liquidated of a wallet's perpetuals, by the wallet's fills: https://hyperliquid.gitbook.io/hyperliquid-docs/trading/liquidations
 import { SluiceError, type At, type BookTrade } from 'sluice/plugin'
 import type { QueryInfo } from './api.ts'
-import { maxFills } from './known-fills.ts'
+import { maxFills, nameOf, timed } from './known-fills.ts'
 import type { Listing } from './markets.ts'
 import { fill, toBookTrade } from './orders.ts'
 import { anything, array, integer, is, object, shape, text, unread, withUnread } from './shape.ts'
@@ -56,8 +56,8 @@ async function readSince(queryInfo: QueryInfo, { user, from, before }: Liquidati
   for (let startTime = from; ;) {
     const request = { type: 'userFillsByTime', user, startTime, ...(before !== undefined && { endTime: before - 1 }) }
     const page = await queryInfo(request, list, at)
-    for (const each of page) all.set(is(numbered, each) ? `${each.oid}/${each.tid}` : JSON.stringify(each), each)
-    const last = Math.max(...page.map((each) => (is(numbered, each) ? each.time : 0)))
+    for (const each of page) all.set(nameOf(each), each)
+    const last = Math.max(...page.map((each) => (is(timed, each) ? each.time : 0)))
     if (all.size >= mostFills || (page.length >= maxFills && last <= startTime))
       throw new SluiceError('UNSUPPORTED', `Hyperliquid has no more than the ${mostFills} newest fills of ${user}: read a shorter time.`)
     if (page.length < maxFills) return all.values()
