@@ -1619,13 +1619,13 @@ class _BooksResponsePerpetuals(TypedDict):
     fills: float
     fee: str  # In quote; of order books in the unit of account of the exchange.
     funding: str  # In quote: received less paid, as far as it is known.
-    realizedProfit: str  # In quote, fees and funding included. Of order books wallet by wallet, by the average cost of what orders from `since` on filled: a position from before `since` has no cost in it. What an exchange of order books liquidated, and what others traded with the wallet, is in none.
+    realizedProfit: str  # In quote, fees and funding included. Of order books wallet by wallet, by the average cost of what orders from `since` on filled: a position from before `since` has no cost in it. What others traded with the wallet is in none.
 
 
 @final
 class BooksResponsePerpetuals(_BooksResponsePerpetuals, total=False):
     noFunding: str  # Why `funding` lacks something; absent where it lacks nothing.
-    liquidations: float  # Of the fills: what the exchange liquidated, by its events, with its penalty in `fee`. Exchanges on a chain alone, of positions that the book has changed, or the newest changes before `since`; absent where it is none, and of one client.
+    liquidations: float  # Of the fills: what the exchange liquidated, by its events or by the fills that it tells, with its penalty in `fee`. On a chain of positions that the book has changed, or the newest changes before `since`; of order books in markets in which the wallet placed orders; absent where it is none, and of one client.
     lacksFills: str  # Why `fills`, `fee` and `realizedProfit` lack something: what was liquidated cannot be read, or is of blocks that are too old to be searched, or may be of positions that none of the 2,000 newest changes before `since` changed, or is of wallets in a book of one client, or the net of the fills is not the position that the exchange has. The latter is looked for in a book of all time and all clients alone.
 
 
