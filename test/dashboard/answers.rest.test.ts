@@ -256,7 +256,11 @@ describe('the dashboard, where the server answers what', function () {
     /** In the order in which they were asked for, once all slow ones were. */
     async function asked(changes: Readonly<Record<string, Change>> = {}): Promise<readonly string[]> {
       const paths: string[] = []
-      const note = (request: Request) => void paths.push(new URL(request.url()).pathname)
+      // What the page asked for before it was loaded again does not count: it may still have waited its turn.
+      const note = (request: Request) => {
+        if (request.isNavigationRequest()) paths.length = 0
+        else paths.push(new URL(request.url()).pathname)
+      }
       await show('', changes)
       page.on('request', note)
       await page.reload()
