@@ -236,16 +236,27 @@ function paidWithin(step: PathStep, inNumbers: StepNumbers, out: number, fee: nu
   return error < maxEstimateError && priceAtEnd * out < maxSteepness * amount ? { amount, error, gasUnits: gasOf(step) } : undefined
 }
 
-/** The rest at the price that the path reaches, which only gets worse: at most this out, at least this in. */
-function boundBeyond({ priceX96, paidRaw, outRaw, zeroForOne, feePips }: SwapPath, exact: 'in' | 'out', amountRaw: bigint): IncompleteSwap {
+/**
+ * The rest at the price where the known ticks end, which only gets worse: at most this out, at least this in. Up to there the pool may have gone in
+ * one step with what follows: then fewer amounts were rounded.
+ */
+function boundBeyond(path: SwapPath, exact: 'in' | 'out', amountRaw: bigint): IncompleteSwap {
+  const { zeroForOne, feePips, steps } = path
+  const last = steps.at(-1)
+  const beyond = last?.isUncertain ? last.segment : undefined
+  const priceX96 = beyond ? beyond.endX96 : path.priceX96
+  const paidRaw = beyond ? path.paidRaw + beyond.paidRaw - mostRoundedIn : path.paidRaw
+  const outRaw = beyond ? path.outRaw + beyond.outRaw + mostRoundedOut : path.outRaw
   const priceX192 = priceX96 * priceX96
   const [outward, inward] = zeroForOne ? [priceX192, Q192] : [Q192, priceX192]
-  const atBestRaw =
-    exact === 'in'
-      ? outRaw + ((amountRaw - paidRaw) * (wholeFeePips - feePips) * outward) / (inward * wholeFeePips) + 1n
-      : paidRaw + ((amountRaw - outRaw) * wholeFeePips * inward) / (outward * (wholeFeePips - feePips))
-  return { atBestRaw }
+  if (exact === 'in')
+    return { atBestRaw: outRaw + ((amountRaw - paidRaw) * (wholeFeePips - feePips) * outward) / (inward * wholeFeePips) + 1n }
+  const leftRaw = amountRaw > outRaw ? amountRaw - outRaw : 0n
+  return { atBestRaw: paidRaw + (leftRaw * wholeFeePips * inward) / (outward * (wholeFeePips - feePips)) }
 }
+
+/** By one step: the input is rounded up, and so is its fee; the output is rounded down. */
+const [mostRoundedIn, mostRoundedOut] = [2n, 1n]
 
 /** The path of a state, the same for all its swaps until another state of the pool is asked for. */
 export function pathOf(state: V3PoolState, zeroForOne: boolean): SwapPath {

@@ -4,6 +4,7 @@
 import type { Passed } from '../protocol.ts'
 import { gainOf, gasRateOf, hugeGasUnits, pricedRoute, swapGasUnits, type GasCost, type PricedRoute } from './gas-cost.ts'
 import {
+  atBestOfLess,
   getOrCreate,
   innerTokens,
   maxHops,
@@ -170,7 +171,9 @@ export function search(
     if (hopsLeft < (isEnd ? 0 : 1) || visits(route, pool.address) || isPruned(route, edge, hopsLeft)) return
     const passed = edge.pass(exact, route.amountRaw)
     if (passed === undefined) {
-      missingIfNoRoute.push(...route.unknowns)
+      const atBestRaw = route.unknowns.length > 0 ? atBestOfLess(edge, exact, route.amountRaw) : undefined
+      if (atBestRaw === undefined) missingIfNoRoute.push(...route.unknowns)
+      else extended.push(extendedBy(edge, route, { amountRaw: atBestRaw, gasUnits: protocol.leastGasUnits ?? 0n }, route.unknowns, exact))
       // For an exact amount out, dominated routes need even more of the pool.
       if (isForward) for (const each of smallerThan(route)) extend(each, edge, extended)
     } else if ('missing' in passed) {
@@ -178,7 +181,9 @@ export function search(
       const unknowns = [...route.unknowns, { protocol, pool: pool.address, missing: passed.missing }]
       if (atBestRaw === undefined) missing.push(...unknowns)
       else if (atBestRaw > 0n || !isForward)
-        extended.push(extendedBy(edge, route, { amountRaw: atBestRaw > 0n ? atBestRaw : 1n, gasUnits: 0n }, unknowns, exact))
+        extended.push(
+          extendedBy(edge, route, { amountRaw: atBestRaw > 0n ? atBestRaw : 1n, gasUnits: protocol.leastGasUnits ?? 0n }, unknowns, exact),
+        )
     } else if (passed.amountRaw <= 0n) isTooLittle = true
     else extended.push(extendedBy(edge, route, passed, route.unknowns, exact))
   }
@@ -295,8 +300,7 @@ class ParetoFront {
       a.unknowns.length === 0 &&
       !this.#disqualified?.has(a) &&
       (this.#exact === 'in' ? a.amountRaw >= b.amountRaw : a.amountRaw <= b.amountRaw) &&
-      // That an uncertain route may use less gas is no reason to read its state.
-      (this.#isGasFree || b.unknowns.length > 0 || a.gasUnits <= b.gasUnits) &&
+      (this.#isGasFree || a.gasUnits <= b.gasUnits) &&
       a.edges.every(({ pool }) => pool.tokens.length === 2 || visits(b, pool.address))
     )
   }

@@ -23,6 +23,8 @@ export class Candidate {
   readonly #exact: 'in' | 'out'
   readonly #amountRaw: bigint
   readonly #amount: number
+  /** Some of its shares, as far as they were asked for, are bounds: they depend on state of pools that was not read. */
+  isUncertain = false
   /** Of many candidates one hundredth alone is asked for. */
   #one: Share | null | undefined
   /** By the number of hundredths; null where a pool refuses them. */
@@ -71,6 +73,7 @@ export class Candidate {
     if (estimate) return estimate
     const quote = quoteAlong(this.edges, this.#exact, shareOf(this.#amountRaw, count))
     if (!quote) return null
+    this.isUncertain ||= quote.unknowns.length > 0
     return { amount: Number(quote.amountRaw), error: floatError, gasUnits: Number(quote.gasUnits), unknowns: quote.unknowns }
   }
 

@@ -254,7 +254,7 @@ export interface MissingState {
 export interface RouteQuote {
   /** The amount at the route's other end. Only a bound that is too good while there are `unknowns`. */
   readonly amountRaw: bigint
-  /** Gas of the pools alone. */
+  /** Gas of the pools alone; the least that it can be while there are `unknowns`. */
   readonly gasUnits: bigint
   /** Additional gas if the swap is the first to write some storage: for limits, not for estimates. */
   readonly firstWriteUnits: bigint
@@ -271,11 +271,17 @@ export function quoteAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', exac
   for (let index = 0; index < edges.length; index += 1) {
     const edge = edges[exact === 'in' ? index : edges.length - 1 - index]
     const passed = edge?.pass(exact, amountRaw)
-    if (!edge || !passed) return undefined
-    if ('missing' in passed) {
+    if (!edge) return undefined
+    if (!passed) {
+      const atBestRaw = unknowns.length > 0 ? atBestOfLess(edge, exact, amountRaw) : undefined
+      if (atBestRaw === undefined) return undefined
+      amountRaw = atBestRaw
+      gasUnits += edge.protocol.leastGasUnits ?? 0n
+    } else if ('missing' in passed) {
       if (isCertain || passed.atBestRaw === undefined) return undefined
       unknowns.push({ protocol: edge.protocol, pool: edge.pool.address, missing: passed.missing })
-      amountRaw = passed.atBestRaw
+      amountRaw = exact === 'out' && passed.atBestRaw <= 0n ? 1n : passed.atBestRaw
+      gasUnits += edge.protocol.leastGasUnits ?? 0n
     } else {
       amountRaw = passed.amountRaw
       gasUnits += passed.gasUnits
@@ -285,6 +291,13 @@ export function quoteAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', exac
   }
   return { amountRaw, gasUnits, firstWriteUnits, unknowns }
 }
+
+/**
+ * What a pool gives at best for less than an amount that it refuses: the amount is only the most that an earlier pool may give. Undefined for an
+ * exact output, of which the pool would have to give even more, and where its price is not known to be the best.
+ */
+export const atBestOfLess = (edge: PoolEdge, exact: 'in' | 'out', amountRaw: bigint): bigint | undefined =>
+  exact === 'in' && edge.protocol.spotIsBest ? ((amountRaw * edge.rateX128()) >> 128n) + 1n : undefined
 
 /** The same in floating point. Undefined where a pool on the way cannot tell. */
 export function estimateAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', exactAmount: number): Estimate | undefined {

@@ -6,6 +6,7 @@
 // two tokens, for the amount that passes it.
 import type { Swap } from '../../../core/contracts/index.ts'
 import {
+  atBestOfLess,
   getOrCreate,
   innerTokens,
   maxHops,
@@ -104,22 +105,23 @@ function extensions(path: Path, graph: PoolGraph, token: string, versions: Reado
   for (const edge of isIn ? graph.edgesBetween(path.token, token) : graph.edgesBetween(token, path.token)) {
     if (!versions.has(edge.protocol.version) || edge.protocol.asksChain?.(edge.pool)) continue
     if (path.edges.some(({ pool }) => pool === edge.pool)) continue
-    const passed = passedBy(edge, exact, path.amount)
+    const passed = passedBy(edge, exact, path)
     if (!passed) continue
     const edges = isIn ? [...path.edges, edge] : [edge, ...path.edges]
-    found.push({ edges, token, amount: passed.amount, isUnknown: path.isUnknown || passed.isUnknown })
+    found.push({ edges, token, ...passed })
   }
   return found
 }
 
 /** Undefined where the pool refuses that much. */
-function passedBy(edge: PoolEdge, exact: 'in' | 'out', amount: number): Pick<Path, 'amount' | 'isUnknown'> | undefined {
+function passedBy(edge: PoolEdge, exact: 'in' | 'out', { amount, isUnknown }: Path): Pick<Path, 'amount' | 'isUnknown'> | undefined {
   const estimate = edge.estimate(exact, amount)
-  if (estimate) return { amount: estimate.amount, isUnknown: false }
-  const passed = edge.pass(exact, BigInt(Math.ceil(amount)))
-  if (!passed) return undefined
-  if (!('missing' in passed)) return passed.amountRaw > 0n ? { amount: Number(passed.amountRaw), isUnknown: false } : undefined
-  return passed.atBestRaw === undefined ? undefined : { amount: Number(passed.atBestRaw), isUnknown: true }
+  if (estimate) return { amount: estimate.amount, isUnknown }
+  const amountRaw = BigInt(Math.ceil(amount))
+  const passed = edge.pass(exact, amountRaw)
+  if (passed && !('missing' in passed)) return passed.amountRaw > 0n ? { amount: Number(passed.amountRaw), isUnknown } : undefined
+  const atBestRaw = passed ? passed.atBestRaw : isUnknown ? atBestOfLess(edge, exact, amountRaw) : undefined
+  return atBestRaw === undefined ? undefined : { amount: Number(atBestRaw > 0n ? atBestRaw : 1n), isUnknown: true }
 }
 
 /** Those that give most, or take least. Unknown ones are beside the number: a quote must not depend on what was read before. */

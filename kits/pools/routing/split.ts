@@ -15,7 +15,7 @@ export const shareDecimal = (share: number): string => String(share / wholeShare
  */
 const partGasUnits = 20_000n
 /** How many routes are compared in sets: those with the highest bounds. */
-const maxCompared = 60
+const maxCompared = 120
 
 /** What is to be split. */
 interface SplitQuery {
@@ -227,7 +227,10 @@ function boundOf({ candidate, atBest, leastGas }: Offer, price: number, { gasRat
   return gain - (gain > 0 ? candidate.gasOf(1) : leastGas) * gasRate - partCost
 }
 
-/** Those that could be in a set that leaves more than this, at most so many; the highest bounds first. */
+/**
+ * Those that could be in a set that leaves more than this, at most so many; the highest bounds first. Uncertain ones are beside the number: a quote
+ * must not depend on what was read before.
+ */
 function highestBounds(offers: readonly Offer[], ofAll: number, gain: number, limit = maxCompared): readonly Offer[] {
   let [most, second] = [-Infinity, -Infinity]
   for (const { bound } of offers) {
@@ -237,7 +240,9 @@ function highestBounds(offers: readonly Offer[], ofAll: number, gain: number, li
   const least = gain - ofAll - most - Math.max(second, 0)
   const found: Offer[] = []
   for (const offer of offers) if (offer.bound > least) insert(found, offer)
-  return found.length > limit ? found.slice(0, limit) : found
+  if (found.length <= limit) return found
+  let certain = 0
+  return found.filter(({ candidate }) => candidate.isUncertain || ++certain <= limit)
 }
 
 /** Of equal ones the first stays first. */
