@@ -18,8 +18,8 @@ export async function watchedPositions(sluice: Child<SluiceProcess>): Promise<{ 
     const look = async (tokenId: string) =>
       ask(bot, 'GET', `/trading/clmm/position-info?chainNetwork=ethereum-local&connector=uniswap&positionAddress=${tokenId}`)
     const lookAtAll = async () => void (await Promise.all(ids.map(look)))
-    // Compiles what is measured, and follows them.
-    for (let times = 0; times < 20; times += 1) await lookAtAll()
+    // As often as such a bot asks in seven minutes: until then what is measured is compiled.
+    for (let times = 0; times < 400; times += 1) await lookAtAll()
     const watched = await during(sluice, lookAtAll)
     // What nobody looks at is not followed any more.
     await sleep(40_000)
