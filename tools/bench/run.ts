@@ -337,13 +337,19 @@ async function dashboard(): Promise<void> {
 async function hummingbot(): Promise<void> {
   const sluice = await startSluice(['', 'interfaces'])
   try {
-    const { certsDir } = await sluice.ask('where')
-    const load = await startChild<LoadProcess>('load', [certsDir])
+    const { url, certsDir } = await sluice.ask('where')
+    const client = createClient(url, certsDir)
+    const { text } = await client.get(quotePath(1))
+    client.close()
+    const [bare, load] = [
+      await startChild<BareServerProcess>('bare-server', [certsDir, text]),
+      await startChild<LoadProcess>('load', [certsDir]),
+    ]
     try {
-      const { rows, note } = await hummingbotBesideNative(sluice, load)
+      const { rows, note } = await hummingbotBesideNative(sluice, load, bare)
       report("Prices through Hummingbot's interface; reference: the same by /amm/price, in turns", rows, note)
     } finally {
-      await load.end()
+      await Promise.all([bare.end(), load.end()])
     }
   } finally {
     await sluice.end()
