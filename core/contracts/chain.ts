@@ -104,6 +104,11 @@ export interface Chain<F extends Types = Types> extends Life {
    */
   gas(units: bigint, head: Head | undefined, at: At): GasTerms | Promise<GasTerms>
   find(id: string, at: At): Promise<Transaction<F> | undefined>
+  /**
+   * Whether the chain has another block in the place of this one: a reorganisation undid it. False where the node has none there yet. Absent: not known,
+   * and the receipt of a block counts until the rail says that it is gone.
+   */
+  isUndone?(block: { readonly number: bigint; readonly hash: string }, at: At): Promise<boolean>
   isTransactionId(text: string): boolean
   /** The receipt with its logs explained by the family's common events and by these: each gets `name` and `events: [{ name, value }]`. */
   decode(receipt: F['receipt'], events: readonly string[]): Json

@@ -2,6 +2,7 @@ import type { NetworkPollResponse } from '../api/index.ts'
 import type { At, Chain, Json, Transaction } from '../contracts/index.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
 import { canonicalHash, isFinal, type Entry } from '../transactions/entry.ts'
+import { withoutBlock } from '../transactions/lifecycle.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import { mayUseWallet, type Handler, type NetworkContext } from './context.ts'
 import { noteOpened } from './amm/absent-positions.ts'
@@ -15,16 +16,20 @@ export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector },
   const { impl } = network
   if (!impl.isTransactionId(txHash)) throw badFields([{ field: 'txHash', problem: 'is not a transaction hash of this chain' }])
   const { registry } = services
-  const entry = await services.transactions.find(network.chain, network.network, txHash)
-  const own = entry && mayUseWallet(caller, entry.address) ? entry : undefined
+  const journaled = await services.transactions.find(network.chain, network.network, txHash)
+  const isOwn = journaled !== undefined && mayUseWallet(caller, journaled.address)
   // Neither one that is pending nor one that is gone is needed to follow a transaction.
-  if (connector !== undefined && own?.connector !== connector && !registry.pending(connector) && !registry.isLeaving(connector))
-    registry.connector(connector)
+  const isNamed = isOwn && journaled.connector === connector
+  if (connector !== undefined && !isNamed && !registry.pending(connector) && !registry.isLeaving(connector)) registry.connector(connector)
   // A caller that may not use the wallet learns of this hash only.
-  const attempts = own ? own.attempts.map(({ id }) => id) : [txHash]
-  const isExchangeAction = entry?.signer !== undefined
-  const location = isExchangeAction ? locateAction(txHash, own) : await locateTransaction(txHash, attempts, entry, impl, { signal })
+  const attempts = isOwn ? journaled.attempts.map(({ id }) => id) : [txHash]
+  const isExchangeAction = journaled?.signer !== undefined
+  const location = isExchangeAction
+    ? locateAction(txHash, isOwn ? journaled : undefined)
+    : await locateTransaction(txHash, attempts, journaled, impl, { signal })
   const { head, txBlock, receipt, found } = location
+  const entry = journaled && location.isUndone ? { ...withoutBlock(journaled), ...(!found && { seen: 'lost' as const }) } : journaled
+  const own = isOwn ? entry : undefined
   // A new block may come between the query of the head and that of the transaction.
   const currentBlock = head === undefined ? -1 : Math.max(head, txBlock)
   // A caller that learns of a trade's block expects later prices to be of that block or newer.
@@ -92,11 +97,13 @@ interface TransactionLocation {
   receipt: Json
   /** The node's transaction. */
   found: Transaction | undefined
+  /** A reorganisation undid the block that the journal has it in, and the watcher has not seen that yet. */
+  isUndone?: boolean
 }
 
 /**
  * A node may be behind the journal, and may have an attempt in a block that the journal has not read yet: the one that has a block is
- * right. If no node answers, the journal is right about what is final.
+ * right, unless the node has another block in its place. If no node answers, the journal is right about what is final.
  * @param attempts oldest first; at most one of them is ever mined
  */
 async function locateTransaction(
@@ -116,13 +123,22 @@ async function locateTransaction(
   if (!answer) return { ...journaled, head: undefined, tx: null, found: undefined }
   const { head, lookups } = answer
   const mined = lookups.find(({ found }) => found?.blockNumber !== undefined)
-  if (landed && !mined) {
+  const isUndone = !mined && (await isBlockUndone(entry, impl, at))
+  if (landed && !mined && !isUndone) {
     const found = lookups.find((each) => isSameHash(each.txHash, landed.id))?.found
     return { ...journaled, head, tx: found?.tx ?? null, found }
   }
   const shown = mined ?? lookups.find(({ found }) => found) ?? { txHash, found: undefined }
   const { found } = shown
-  return { txHash: shown.txHash, head, txBlock: found?.blockNumber ?? -1, tx: found?.tx ?? null, receipt: found?.receipt ?? null, found }
+  const { tx = null, receipt = null, blockNumber: txBlock = -1 } = found ?? {}
+  return { txHash: shown.txHash, head, txBlock, tx, receipt, found, isUndone }
+}
+
+/** What is final stays so. */
+async function isBlockUndone(entry: Entry | undefined, impl: Chain, at: At): Promise<boolean> {
+  if (!entry || isFinal(entry) || entry.landed?.blockHash === undefined) return false
+  const { blockNumber, blockHash } = entry.landed
+  return (await impl.isUndone?.({ number: BigInt(blockNumber), hash: blockHash }, at)) ?? false
 }
 
 /**

@@ -219,7 +219,7 @@ function asUnseen(entry: Entry): Entry {
 }
 
 /** A reorganisation removed its block. */
-function withoutBlock(entry: Entry): Entry {
+export function withoutBlock(entry: Entry): Entry {
   return entry.state === 'MINED' ? { ...entry, state: 'BROADCAST', landed: undefined, reason: undefined } : entry
 }
 

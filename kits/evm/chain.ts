@@ -33,7 +33,7 @@ import { createRollupFees } from './op-stack.ts'
 import { evmRail } from './rail.ts'
 import { createReader } from './reader.ts'
 import { createRecentBlocks } from './recent-blocks.ts'
-import { decodeLogs, findTransaction } from './receipts.ts'
+import { decodeLogs, findTransaction, isUndone } from './receipts.ts'
 import { evmRpc } from './rpc.ts'
 import { approvalsIn, readAllowanceBefore, readExpiredAllowances } from './set-allowances.ts'
 import { createSimulation } from './simulate.ts'
@@ -164,6 +164,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     gas: (units, head, at) => fees.warm(at)?.then(() => gasTerms(units, head, at)) ?? gasTerms(units, head, at),
     decode: decodeLogs,
     find: (id, at) => findTransaction(rpc, id.toLowerCase(), at),
+    isUndone: (block, at) => isUndone(rpc, block, at),
     evm: {
       ...approvals,
       ...(!coinIsToken && { wrapped: createWrapping(wrapped) }),

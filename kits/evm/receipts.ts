@@ -1,7 +1,7 @@
-import { EventFragment, Interface, Result, type ParamType } from 'ethers'
+import { EventFragment, Interface, Result, toQuantity, type ParamType } from 'ethers'
 import type { At, Transaction, Json, PaidFees } from '../../core/contracts/index.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
-import { isBytes, numberOf, quantityOf } from './encoding.ts'
+import { isBytes, isSameHex, numberOf, quantityOf } from './encoding.ts'
 import { blockCall, readBlock } from './rpc.ts'
 import type { EvmLog, EvmReceipt, Evm, FoundLog } from './types.ts'
 import { isObject } from '../../core/base/json.ts'
@@ -104,6 +104,14 @@ export async function findTransaction(rpc: Rpc, hash: string, at: At): Promise<T
   const { nextBaseFeeRaw = 0n } = readBlock(rpc, block)
   const offeredRaw = isObject(tx) ? (quantityOf(tx['maxFeePerGas']) ?? quantityOf(tx['gasPrice'])) : undefined
   return { tx: json, receipt: null, pays: (offeredRaw ?? 0n) >= nextBaseFeeRaw }
+}
+
+/** Whether the node has another block at its height. */
+export async function isUndone(rpc: Rpc, { number, hash }: { readonly number: bigint; readonly hash: string }, at: At): Promise<boolean> {
+  const call = blockCall(toQuantity(number))
+  const [answer] = await rpc.batch([call], at)
+  const block = resultOf(rpc, call.method, answer)
+  return block !== null && !isSameHex(readBlock(rpc, block).hash, hash)
 }
 
 /** Events of tokens and wrapped coins: EIP-20, EIP-721 (which indexes one more argument), WETH9. */

@@ -3,7 +3,7 @@ import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { newClient } from '../../core/tls/certificates.ts'
-import { admins, local, mined, outcome, swap, traders } from './shared-server.ts'
+import { admins, atNode, local, mined, noted, outcome, swap, traders } from './shared-server.ts'
 
 describe('/network/poll of a transaction with several attempts', () => {
   let server: TestServer
@@ -143,6 +143,19 @@ describe('/network/poll of a transaction with several attempts', () => {
       .to.be.a('string')
       .and.to.match(/EXPIRED|too old/i)
     expect(await journaled(txHash)).to.have.nested.property('[0].reason', body.reason)
+  })
+
+  it('tells nothing of a block that was taken back, and the next one of the transaction', async () => {
+    const { txHash } = await trade()
+    await atNode(rpc, txHash)
+    await rpc('evm_mine')
+    await noted(client, txHash)
+    await rpc('anvil_reorg', 1, [])
+    const { body } = await poll(txHash)
+    expect(body).to.include({ txState: 'BROADCAST', txBlock: -1, txReceipt: null, confirmations: 0, final: false })
+    expect(body.txStatus).to.be.oneOf([2, 3])
+    expect(body).not.to.have.property('fill')
+    expect((await becomes(txHash, 'CONFIRMED', [1, 2, 3])).fill).to.have.all.keys('amountIn', 'amountOut', 'price')
   })
 
   it('answers final states from the journal while every node is down, and nothing else', async () => {

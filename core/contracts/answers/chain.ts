@@ -224,6 +224,7 @@ export const chainContract: Contract<Chain> = {
   tokens: answers(list(orNothing(tokenSchema), 1_000)),
   gas: { answer: gasTermsSchema, atOnce: true },
   find: answers(orNothing(transactionSchema)),
+  isUndone: answers(flag()),
   isTransactionId: answers(flag()),
   decode: answers(receiptSchema),
   movements: answers(orNothing(map(signedAmount(), maxTokens))),
