@@ -151,10 +151,16 @@ function collectCall(tokenId: string, recipient: string): string {
   return managerAbi.encodeFunctionData('collect', [{ tokenId, recipient, amount0Max: maxUint128, amount1Max: maxUint128 }])
 }
 
+/**
+ * Beyond an estimate: where the position earns its first fees before the transaction is mined, pool and manager write its growth of fees in both tokens,
+ * and what it is owed, into slots that were zero, and a token that it had none of may be paid out.
+ */
+const spareGas = '150000'
+
 /** One transaction: the call itself, or several calls as one. */
 function managerStep(positionManager: string, calls: readonly [string, ...string[]], valueRaw = 0n): EvmIntent {
   const data = calls.length === 1 ? calls[0] : managerAbi.encodeFunctionData('multicall', [calls])
-  return { to: positionManager, data, value: valueRaw.toString() }
+  return { to: positionManager, data, value: valueRaw.toString(), spareGas }
 }
 
 const memoFields = {
