@@ -18,8 +18,8 @@ export interface Chain {
   /** From now on a block every so often; 0: none. */
   pace(blockMs: number): void
   mine(blocks: number): Promise<void>
-  /** Takes the last blocks back: what was in them is in no block and in no mempool any more. */
-  reorganise(depth: number): Promise<void>
+  /** Takes the last blocks back: what was in them is in no block and in no mempool any more. Gives the number of the first of them. */
+  reorganise(depth: number): Promise<number>
   /** The base fee of every block from now on. */
   holdBaseFee(wei: bigint): void
   baseFee(): Promise<bigint>
@@ -85,9 +85,11 @@ export async function startChain({ blockMs }: { blockMs: number }): Promise<Chai
       inTurn(async () => {
         // A node knows no states from before its start.
         while ((await height()) - firstOfNode < depth) await mineOne()
+        const first = (await height()) - depth + 1
         await rpc('anvil_reorg', depth, [])
         // Its clock goes on from the block that is left: after many of them servers would say that it is behind.
         await rpc('evm_setTime', Math.floor(Date.now() / 1000))
+        return first
       }),
     holdBaseFee(wei) {
       heldBaseFee = wei

@@ -40,8 +40,9 @@ export function keepReorganisations({ chain, recorder }: World): readonly Reorga
   const kept: Reorganisation[] = []
   const { reorganise } = chain
   chain.reorganise = async (depth) => {
-    await reorganise(depth)
-    kept.push({ at: recorder.clock(), from: (await chain.height()) - depth + 1 })
+    const from = await reorganise(depth)
+    kept.push({ at: recorder.clock(), from })
+    return from
   }
   return kept
 }

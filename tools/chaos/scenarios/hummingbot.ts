@@ -108,7 +108,7 @@ export const blockMs = 250
 /** With those that are sent again. */
 const callsOfOrder = 2
 
-type ChainTrouble = (world: World, random: Random) => Promise<void>
+type ChainTrouble = (world: World, random: Random) => Promise<unknown>
 
 const noBlocks: ChainTrouble = async ({ chain }, random) => {
   chain.pace(0)
