@@ -53,8 +53,6 @@ export interface BookRuns {
 const maxRuns = 2
 /** Nobody has asked for it in so long: it ends, or its sums are forgotten. */
 const unusedMs = 60_000
-/** Changes of positions that are looked at, of those before a book begins. */
-const maxEarlier = 2_000
 /** Added up before other work has its turn. */
 const linesInTurn = 500
 
@@ -62,6 +60,13 @@ export interface BookReaders extends LineReaders, LiquidationReaders {
   readonly fundingOf: FundingReaders['fundingOf']
   /** Where wallets placed orders in perpetuals before a moment, as far as the filter takes their transactions. */
   marketsBefore(filter: BookRequest['filter'], beforeMs: number, signal: AbortSignal): ReturnType<FundingReaders['marketsBefore']>
+  /** Changes of positions on a chain before a moment, as `readChangesBefore` reads them. */
+  changesBefore(
+    filter: BookRequest['filter'],
+    beforeMs: number,
+    tells: (entry: Entry) => boolean,
+    signal: AbortSignal,
+  ): Promise<{ readonly lacksSome: boolean }>
   readonly positionsOf: PositionReader
   readonly orderLiquidationsOf: OrderLiquidationReader
 }
@@ -176,19 +181,20 @@ function startRun(
     liquidations.noteUnknown()
   }
 
-  /** Of perpetuals on a chain, by the newest changes before the book begins. */
+  /** Of perpetuals on a chain, by their changes before the book begins. */
   async function positionsBefore(): Promise<EarlierPositions> {
     if (from === undefined) return { positions: [] }
-    const earlier = { ...filter, kind: 'position', to: from, archived: true, shownOnly: true, limit: maxEarlier }
-    const { entries, damaged, isCut } = await newestEntries(list, earlier, { signal })
-    const positions = entries.flatMap((entry) => {
+    const positions = new Map<string, MarketWallet>()
+    const tells = (entry: Entry): boolean => {
       const { chain, network } = entry
       const { perpetual } = lineOf(entry, readers) ?? {}
-      return perpetual ? { chain, network, connector: perpetual.connector, market: perpetual.market, address: perpetual.address } : []
-    })
-    const oldest = isCut ? entries.at(-1) : undefined
-    if (oldest) return { positions, unread: `of positions that were not changed since ${new Date(oldest.createdAt).toISOString()}` }
-    return damaged.length > 0 ? { positions, unread: 'of positions of which a change cannot be read' } : { positions }
+      if (!perpetual) return false
+      const { connector, market, address } = perpetual
+      positions.set(JSON.stringify([chain, network, connector, market, address]), { chain, network, connector, market, address })
+      return true
+    }
+    const { lacksSome } = await readers.changesBefore(filter, from, tells, signal)
+    return { positions: [...positions.values()], ...(lacksSome && { unread: 'of positions of which a change cannot be read' }) }
   }
 
   /** What the server did by itself for a client, to cancel at a deadline or to fill a nonce. It trades nothing, so that it may come last. */

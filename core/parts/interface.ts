@@ -32,6 +32,7 @@ import { readUsage, type LimitUsage } from '../limits/usage.ts'
 import { createKeyIntake, type KeyIntake } from '../wallet/key-intake.ts'
 import { requiredHere } from '../plugins/index.ts'
 import { perpetualsBefore } from '../transactions/order-markets.ts'
+import { readChangesBefore } from '../transactions/position-changes.ts'
 import type { ServerParts } from './server-parts.ts'
 import { limitReader } from './trading.ts'
 import type { NetworkName } from '../base/networks.ts'
@@ -123,6 +124,7 @@ export function openServices(parts: ServerParts): Services {
       tokenOf: orderTokens(registry),
       fundingOf: (of, signal) => fundingOf(of, registry, signal),
       marketsBefore: (filter, beforeMs, signal) => perpetualsBefore(store, filter, beforeMs, signal),
+      changesBefore: (filter, beforeMs, tells, signal) => readChangesBefore(store, filter, beforeMs, tells, signal),
       liquidationsOf: (of, signal) => liquidationsOf(of, registry, signal),
       orderLiquidationsOf: (of, signal) => orderLiquidationsOf(of, registry, signal),
       blockBefore: (of, momentMs, signal) => lastBlockBefore(of, momentMs, registry, signal),

@@ -101,6 +101,11 @@ async function bookWith(
       tokenOf: orderTokens(registry),
       fundingOf: (of, at) => fundingOf(of, registry, at),
       marketsBefore: async () => before.map((each) => ({ chain: 'ethereum', network: 'local', connector: 'hyperliquid', ...each })),
+      changesBefore: async (filter, to, tells) => {
+        const { entries: changes, damaged } = await list({ ...filter, kind: 'position', to })
+        for (const each of changes) tells(each)
+        return { lacksSome: damaged.length > 0 }
+      },
       liquidationsOf: (of, at) => liquidationsOf(of, registry, at),
       orderLiquidationsOf: (of, at) => orderLiquidationsOf(of, registry, at),
       blockBefore: (of, momentMs, at) => lastBlockBefore(of, momentMs, registry, at),
@@ -680,24 +685,28 @@ describe('the book of perpetuals on a chain', () => {
     expect((await of(since(5_000), false, later)).perpetuals[0]?.lacksFills).to.include('before the first change in the book')
   })
 
-  it('says where it has not read all changes before it: the exchange may have liquidated of older positions', async () => {
+  it('has what the exchange liquidated of a position however many changes came after it, before the book begins', async () => {
     const market = (id: string, base: string) => ({ id, base, quote: 'USD', baseDecimals: 18, quoteDecimals: 6 })
-    const PERP_AMM = { listMarkets: async () => ({ markets: [market('0x1', 'ETH'), market('0x2', 'BTC')] }), liquidations: async () => [] }
+    const effect = { side: 'SHORT', feeRaw: 2_000_000n, realizedProfitRaw: -12_500_000n, fundingRaw: 0n }
+    const liquidation = { txHash: '0xabc', blockNumber: 120, sizeRaw: 10n ** 18n, effect }
+    const PERP_AMM = {
+      listMarkets: async () => ({ markets: [market('0x1', 'ETH'), market('0x2', 'BTC')] }),
+      liquidations: async (_owner: string, { id }: { id: string }) => (id === '0x2' ? [liquidation] : []),
+    }
     const one = changed({ fee: '1', realizedProfit: '-1', funding: '0', size: '2' })
     const old = { ...one, request: { path: '', fields: { base: 'BTC', quote: 'USD' } } }
     const request = { since: new Date(start + 60_000).toISOString() }
-    const lacking = async (...parts: readonly object[]) => {
+    const told = async (...parts: readonly object[]) => {
       const { perpetuals } = await bookWith({ venue: { connector: 'perp', impl: { PERP_AMM } }, request, hasTimes: true }, ...parts)
-      return perpetuals.map(({ market: name, fills, lacksFills }) => [name, fills, lacksFills])
+      return perpetuals.map(({ market: name, fills, liquidations, lacksFills }) => [name, fills, liquidations, lacksFills])
     }
-    const [many, later] = [Array.from({ length: 2_000 }, () => one), { createdAt: start + 70_000 }]
-    expect(await lacking(old, ...many.slice(1), { ...one, ...later })).to.deep.equal([['ETH-USD', 1, undefined]])
-    const said = 'what perp liquidated of positions that were not changed since 2026-01-01T00:00:00.001Z is not known'
-    expect(await lacking(old, ...many, { ...one, ...later })).to.deep.equal([['ETH-USD', 1, said]])
+    const [many, later] = [Array.from({ length: 2_001 }, () => one), { createdAt: start + 70_000 }]
+    const ofOld = ['BTC-USD', 1, 1, undefined]
+    expect(await told(old, ...many, { ...one, ...later })).to.have.deep.members([['ETH-USD', 1, undefined, undefined], ofOld])
     // Also where the book has nothing else to say.
-    expect(await lacking(old, ...many, { kind: 'approve', ...later })).to.deep.equal([['ETH-USD', 0, said]])
+    expect(await told(old, ...many, { kind: 'approve', ...later })).to.deep.equal([ofOld])
     const unreadable = 'what perp liquidated of positions of which a change cannot be read is not known'
-    expect(await lacking({ ...old, isDamaged: true }, one, { ...one, ...later })).to.deep.equal([['ETH-USD', 1, unreadable]])
+    expect(await told({ ...old, isDamaged: true }, one, { ...one, ...later })).to.deep.equal([['ETH-USD', 1, undefined, unreadable]])
   })
 
   it('says where blocks are too old to be searched for what the exchange liquidated, unless its position is that of the fills', async () => {

@@ -80,6 +80,7 @@ describe('books that are read for several callers', () => {
     blockBefore: async () => undefined,
     positionsOf: unknown,
     marketsBefore: async () => [],
+    changesBefore: async () => ({ lacksSome: false }),
   }
   const { signal } = new AbortController()
 
