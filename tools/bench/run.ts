@@ -15,7 +15,9 @@ import { hummingbotBesideNative } from './figures/hummingbot.ts'
 import { watchedPositions } from './figures/watched-positions.ts'
 import { installedSize } from './figures/installed-size.ts'
 import { journaling, journalSize } from './figures/journal.ts'
+import { bookOfTrade } from './figures/book-trade.ts'
 import { journalPages } from './figures/journal-pages.ts'
+import { pageParts } from './figures/page-parts.ts'
 import { benchLimits, limitedQuotes, limitedSignatures, limitedTrades, marketWindow, windowSize } from './figures/limits.ts'
 import { memory, nodeFlags, resident } from './figures/resident.ts'
 import { nodeDistance, nodeCalls, perpCalls, solanaCalls } from './figures/node-calls.ts'
@@ -86,6 +88,8 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   },
   versions: async () => report("Quotes by the connector alone; reference: one pool's by QuoterV2 on the same node", await versionQuotes()),
   trades,
+  'book-trade': async () =>
+    report('What the book adds to a trade of two hops, processor time; reference: without the book', await bookOfTrade()),
   hummingbot,
   positions,
   limits,
@@ -97,6 +101,8 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
     await pagesOfJournal()
   },
   'journal-pages': pagesOfJournal,
+  'page-parts': async () =>
+    report('A page of 100 trades of the embedded store, processor time by parts; ×: of its bare query', await pageParts()),
   dashboard,
   lines: async () => report('Lines of the plugins, from their sources', pluginLines()),
   size: async () => report('Installed for production', await installedSize()),
