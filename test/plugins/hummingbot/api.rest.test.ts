@@ -1,44 +1,26 @@
 import { expect } from 'chai'
-import { startServer, type TestServer } from '../../../testkit/server.ts'
-import { admins, local, mined, oneChain, withoutBlocks } from '../../http/shared-server.ts'
-import { rpcTo } from '../../kits/evm/test-chain.ts'
+import type { Rpc } from '../../../core/devnet/anvil.ts'
+import { admins, local, withoutBlocks } from '../../http/shared-server.ts'
 import { until } from '../../transactions/site.ts'
-import { botsOf, chainNetwork, cuttablePost, type Bot } from './bot.ts'
+import { chainNetwork, cuttablePost, type Bot } from './bot.ts'
 import { HummingbotApi } from './hummingbot-api.ts'
+import { tradingServer, type TradingServer } from './trading-server.ts'
 
 const order = { connector: 'uniswap', baseToken: 'WETH', quoteToken: 'USDC', amount: '0.05', side: 'SELL', slippagePct: '1' } as const
 
 describe('hummingbot-api, for itself, for Condor and for agents', function () {
   this.timeout(120_000)
-  let server: TestServer
+  let server: TradingServer
   let bot: Bot
   let api: HummingbotApi
-  let rpc: ReturnType<typeof rpcTo>
-  const { botOf, close } = botsOf(() => server)
+  let rpc: Rpc
 
   before(async () => {
-    server = await startServer({
-      ...oneChain,
-      conf: { ...oneChain.conf, 'interfaces/hummingbot.yml': { port: 0, receiptSeconds: 5, staleSeconds: 60, collectSeconds: 30 } },
-    })
-    rpc = rpcTo(server.rpcUrl)
-    await rpc('evm_setIntervalMining', 1)
-    bot = botOf()
+    server = await tradingServer()
+    ;({ bot, rpc } = server)
     api = new HummingbotApi(bot)
-    await submitted('/evm/wrap', { address: admins, amount: '50' })
-    for (const token of ['WETH', 'USDC'])
-      for (const spender of ['uniswap', 'uniswap/positions']) await submitted('/evm/approve', { address: admins, spender, token })
-  })
-  after(async () => {
-    close()
-    await server?.stop()
   })
 
-  async function submitted(path: string, fields: object): Promise<void> {
-    const { status, text, body } = await server.client.post(path, { ...local, ...fields })
-    expect(status, text).to.equal(200)
-    await mined(server.client, body.txHash)
-  }
   const trades = async (): Promise<{ txHash: string | null }[]> =>
     (await server.client.get('/transactions', { kind: 'trade', limit: '100' })).body.transactions
 

@@ -2,13 +2,11 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
-import { createUnkeyedRequests } from '../../../core/transactions/unkeyed-requests.ts'
-import { startServer, type TestServer } from '../../../testkit/server.ts'
-import { admins, local, mined, oneChain, withoutBlocks } from '../../http/shared-server.ts'
-import { rpcTo } from '../../kits/evm/test-chain.ts'
+import { admins, local, mined, withoutBlocks } from '../../http/shared-server.ts'
 import { newDeliveryRow } from '../../transactions/journal/entries.ts'
 import { until } from '../../transactions/site.ts'
 import { chainNetwork } from './bot.ts'
+import { tradingServer, type TradingServer } from './trading-server.ts'
 
 /** A client on a thread of its own: it goes on while this one, which has the server, stands still. */
 const client = `
@@ -34,25 +32,13 @@ parentPort.on('message', ({ leavings, everyMs }) => {
 
 describe('a swap whose client leaves while the server is busy, and sends it again at once', function () {
   this.timeout(120_000)
-  let server: TestServer
-  let rpc: ReturnType<typeof rpcTo>
+  let server: TradingServer
   const workers: Worker[] = []
-  const requests = createUnkeyedRequests()
-
   before(async () => {
-    const conf = { ...oneChain.conf, 'interfaces/hummingbot.yml': { port: 0, receiptSeconds: 4 } }
-    server = await startServer({ ...oneChain, conf }, undefined, false, { unkeyedRequests: { open: () => requests } })
-    rpc = rpcTo(server.rpcUrl)
-    await rpc('evm_setIntervalMining', 1)
-    const address = admins
-    const wrapped = await server.client.post('/evm/wrap', { ...local, address, amount: '50' })
-    await mined(server.client, wrapped.body.txHash)
-    const approved = await server.client.post('/evm/approve', { ...local, address, spender: 'uniswap', token: 'WETH' })
-    await mined(server.client, approved.body.txHash)
+    server = await tradingServer()
   })
   after(async () => {
     await Promise.all(workers.map((worker) => worker.terminate()))
-    await server?.stop()
   })
 
   const hashes = async (): Promise<string[]> =>
@@ -83,7 +69,7 @@ describe('a swap whose client leaves while the server is busy, and sends it agai
 
   it('is one where it was signed before, and the end of its connection is read late', async () => {
     const before = await hashes()
-    await withoutBlocks(rpc, async () => {
+    await withoutBlocks(server.rpc, async () => {
       const worker = startClient(0.31)
       await until('it is signed', async () => (await hashes()).length === before.length + 1)
       const answer = answered(worker)
@@ -114,7 +100,7 @@ describe('a swap whose client leaves while the server is busy, and sends it agai
     const key = 'once-of-a-client'
     const follow = (isThere: boolean) => {
       const delivered = isThere ? new Promise<boolean>(() => {}) : Promise.resolve(false)
-      const followed = requests.follow({ interface: 'hummingbot', client: 'client', requestId: 'all-alike', delivered }, key)
+      const followed = server.requests.follow({ interface: 'hummingbot', client: 'client', requestId: 'all-alike', delivered }, key)
       followed.hold(newDeliveryRow(key))
       return followed
     }

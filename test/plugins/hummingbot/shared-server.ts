@@ -11,6 +11,13 @@ const listed = {
   setter: { permissions: ['read', 'trade'], wallets: 'all' },
   tuner: { permissions: ['read', 'trade'], wallets: 'all' },
   reader: { permissions: ['read'], wallets: 'all' },
+  swapper: { permissions: ['trade'], wallets: [traders] },
+  administrator: { permissions: ['admin'], wallets: [traders] },
+  bounded: {
+    permissions: ['read', 'trade'],
+    wallets: [traders],
+    limits: { maxDailyGas: '1', maxFee: '0.1', tokens: { 'ethereum/local': { WETH: { perTransaction: '0.1' } } } },
+  },
   lister: { permissions: ['read', 'trade', 'admin'], wallets: 'all' },
   fuzzer: { permissions: ['read', 'trade', 'admin'], wallets: 'all' },
   idle: { permissions: [], wallets: 'all' },

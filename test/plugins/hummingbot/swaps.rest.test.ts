@@ -1,11 +1,10 @@
 import { expect } from 'chai'
-import { createClient, type Client } from '../../../testkit/client.ts'
-import { rpcTo } from '../../kits/evm/test-chain.ts'
-import { startServer, type TestServer } from '../../../testkit/server.ts'
+import type { Rpc } from '../../../core/devnet/anvil.ts'
 import { follow } from '../../events/client.ts'
-import { admins, atNode, local, mined, oneChain, others, sendAgain, takenOut, withoutBlocks } from '../../http/shared-server.ts'
+import { admins, atNode, local, others, sendAgain, takenOut, withoutBlocks } from '../../http/shared-server.ts'
 import { until } from '../../transactions/site.ts'
-import { Bot, chainNetwork, cuttablePost, decimals, texts } from './bot.ts'
+import { chainNetwork, cuttablePost, decimals, texts, type Bot } from './bot.ts'
+import { tradingServer, type TradingServer } from './trading-server.ts'
 
 const swap = { chainNetwork, walletAddress: admins, baseToken: 'WETH', quoteToken: 'USDC', amount: 0.25, side: 'SELL', slippagePct: 1 }
 const execute = '/trading/router/execute-swap'
@@ -13,33 +12,12 @@ const execute = '/trading/router/execute-swap'
 /** Clients send a swap again when its answer did not come, with the same bytes; and send the same bytes when they want another. */
 describe('swaps of Hummingbot’s clients', function () {
   this.timeout(120_000)
-  let server: TestServer
-  let http: Client
+  let server: TradingServer
   let bot: Bot
-  let rpc: ReturnType<typeof rpcTo>
-
+  let rpc: Rpc
   before(async () => {
-    server = await startServer({
-      ...oneChain,
-      conf: { ...oneChain.conf, 'interfaces/hummingbot.yml': { port: 0, receiptSeconds: 8, staleSeconds: 60, collectSeconds: 5 } },
-    })
-    rpc = rpcTo(server.rpcUrl)
-    await rpc('evm_setIntervalMining', 1)
-    http = createClient(server.kernel.interfaceUrls['hummingbot'] ?? '', server.certsDir)
-    bot = new Bot(http)
-    for (const address of [admins, others]) {
-      const asked = [await server.client.post('/evm/wrap', { ...local, address, amount: '50' })]
-      for (const token of ['WETH', 'USDC'])
-        asked.push(await server.client.post('/evm/approve', { ...local, address, spender: 'uniswap', token }))
-      for (const { status, text, body } of asked) {
-        expect(status, text).to.equal(200)
-        await mined(server.client, body.txHash)
-      }
-    }
-  })
-  after(async () => {
-    http?.close()
-    await server?.stop()
+    server = await tradingServer()
+    ;({ bot, rpc } = server)
   })
 
   const listed = async (kind: string): Promise<{ txHash: string; final: boolean }[]> =>
