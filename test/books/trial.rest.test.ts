@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import { describeBook } from '../../core/cli/books.ts'
-import { startKernel, type Kernel } from '../../core/kernel.ts'
 import { openStore } from '../../core/store/open-store.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
 import { entryRow, hashRows } from '../../core/transactions/journal/entry-rows.ts'
 import { moveOut } from '../../core/transactions/journal/archived-entries.ts'
 import { firstKeyAt } from '../../core/transactions/submit-request.ts'
-import { createClient, type Client } from '../../testkit/client.ts'
+import type { Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
+import { oneChain } from '../http/one-chain.ts'
 import { grownTrade } from '../transactions/journal/grown-journal.ts'
 import { silent } from '../transactions/site.ts'
 
@@ -82,25 +82,18 @@ print(json.dumps(bots))
 describe('a day of ten thousand trades in the book', function () {
   this.timeout(300_000)
   let server: TestServer
-  let kernel: Kernel
   let client: Client
   let folder: string
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'sluice-trial-'))
-    server = await startServer()
-    server.client.close()
-    await server.kernel.stop()
-    const store = await openStore({ dataDir: server.settings.data.dir, serverName: 'test', log: silent })
+    const store = await openStore({ dataDir: path.join(folder, 'data'), serverName: 'test', log: silent })
     await grow(store)
     await store.close()
-    const { devnet } = server.kernel
-    kernel = await startKernel(server.settings, { print: () => {}, ...(devnet && { devnet }) })
-    client = createClient(kernel.url, server.settings.ssl.certsDir)
+    server = await startServer(oneChain, folder)
+    client = server.client
   })
   after(async () => {
-    client?.close()
-    await kernel?.stop()
     await server?.stop()
     await rm(folder, { recursive: true, force: true })
   })
@@ -110,14 +103,13 @@ describe('a day of ten thousand trades in the book', function () {
     const sample = versions.at(-1)
     if (!sample) throw new Error('A trade has an end.')
     const entries = Array.from({ length: count }, (_, index) => tradeOf(index, sample))
-    for (let first = 0; first < count; first += 500) {
-      const some = entries.slice(first, first + 500)
+    for (let first = 0; first < count; first += 100) {
+      const some = entries.slice(first, first + 100)
       await store.write(async (tx) => {
-        for (const each of some)
-          await tx
-            .insertInto('entries')
-            .values({ ...entryRow(each, queue), ended_at: 0 })
-            .execute()
+        await tx
+          .insertInto('entries')
+          .values(some.map((each) => ({ ...entryRow(each, queue), ended_at: 0 })))
+          .execute()
         await tx.insertInto('hashes').values(hashRows(some)).execute()
       })
     }

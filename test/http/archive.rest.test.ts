@@ -12,6 +12,7 @@ import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts'
 import { silent, until } from '../transactions/site.ts'
+import { oneChain } from './one-chain.ts'
 
 const local = { chain: 'ethereum', network: 'local' }
 const [mine, other] = ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC']
@@ -38,8 +39,8 @@ for (const kind of ['embedded', 'postgres'] as const) {
         trader: { permissions: ['read', 'trade'], wallets: [other] },
       }
       server = await startServer({
-        conf: { 'clients.yml': { clients } },
-        settings: postgres ? { 'store.url': await postgres.database() } : {},
+        conf: { ...oneChain.conf, 'clients.yml': { clients } },
+        settings: { ...oneChain.settings, ...(postgres && { 'store.url': await postgres.database() }) },
         between: async (url) => url,
       })
       await newClient(server.settings.ssl.certsDir, 'trader')

@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { expect } from 'chai'
 import { transactionColumns } from '../../core/handlers/transaction-columns.ts'
-import { startKernel, type Kernel } from '../../core/kernel.ts'
 import { openStore } from '../../core/store/open-store.ts'
 import type { Store } from '../../core/store/store.ts'
 import { newClient } from '../../core/tls/certificates.ts'
@@ -13,9 +15,10 @@ import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { growJournal, grownTrade } from '../transactions/journal/grown-journal.ts'
 import { silent } from '../transactions/site.ts'
+import { oneChain } from './one-chain.ts'
 
-/** Forty pages of what is read at a time; ten thousand are in `test/books/trial.rest.test.ts`. */
-const count = 4_000
+/** Twenty-four pages of what is read at a time; ten thousand are in `test/books/trial.rest.test.ts`. */
+const count = 2_400
 const archivedCount = 600
 const wallets = 100
 const [ndjson, csv] = ['application/x-ndjson', 'text/csv']
@@ -24,8 +27,8 @@ const formula = '=HYPERLINK("http://x")'
 /** All transactions as NDJSON and CSV: thousands, some archived, one damaged, one with texts that a spreadsheet stumbles over. */
 describe('transactions as NDJSON and CSV', function () {
   this.timeout(600_000)
+  let home: string
   let server: TestServer
-  let kernel: Kernel
   let client: Client
   let reader: Client
   let odd: Entry
@@ -40,33 +43,23 @@ describe('transactions as NDJSON and CSV', function () {
 
   before(async () => {
     ofReader = finalOf(7).address
-    server = await startServer({
-      conf: {
-        'clients.yml': {
-          clients: {
-            client: { permissions: ['read', 'trade', 'admin'], wallets: 'all' },
-            reader: { permissions: ['read'], wallets: [ofReader] },
-          },
-        },
-      },
-    })
-    const { certsDir } = server.settings.ssl
-    await newClient(certsDir, 'reader')
-    server.client.close()
-    await server.kernel.stop()
-    const store = await openStore({ dataDir: server.settings.data.dir, serverName: 'test', log: silent })
+    home = await mkdtemp(path.join(tmpdir(), 'sluice-streamed-'))
+    const store = await openStore({ dataDir: path.join(home, 'data'), serverName: 'test', log: silent })
     await grow(store)
     await store.close()
-    const { devnet } = server.kernel
-    kernel = await startKernel(server.settings, { print: () => {}, ...(devnet && { devnet }) })
-    client = createClient(kernel.url, certsDir)
-    reader = createClient(kernel.url, certsDir, 'reader')
+    const clients = {
+      client: { permissions: ['read', 'trade', 'admin'], wallets: 'all' },
+      reader: { permissions: ['read'], wallets: [ofReader] },
+    }
+    server = await startServer({ ...oneChain, conf: { ...oneChain.conf, 'clients.yml': { clients } } }, home)
+    client = server.client
+    await newClient(server.certsDir, 'reader')
+    reader = createClient(server.url, server.certsDir, 'reader')
   })
   after(async () => {
-    client?.close()
     reader?.close()
-    await kernel?.stop()
     await server?.stop()
+    await rm(home, { recursive: true, force: true })
   })
 
   async function grow(store: Store): Promise<void> {
@@ -195,7 +188,7 @@ describe('transactions as NDJSON and CSV', function () {
   })
 
   it('closes the connection where it breaks in the middle, and answers with an error where it cannot begin', async () => {
-    const { transactions } = kernel.services
+    const { transactions } = server.kernel.services
     const { list } = transactions
     let pages = 0
     transactions.list = async (filter) => {
@@ -219,7 +212,7 @@ describe('transactions as NDJSON and CSV', function () {
     expect(texts[0].text === texts[1].text).to.equal(true)
     const incoming = await client.open('/transactions', {}, { headers: { accept: ndjson } })
     const ended = endOf(incoming)
-    const stopping = kernel.stop()
+    const stopping = server.kernel.stop()
     expect(await ended).to.equal('broken')
     await stopping
   })
