@@ -26,7 +26,7 @@ describe('sluice books verify', function () {
   after(() => server?.stop())
 
   async function pass(blocks: number): Promise<void> {
-    for (let made = 0; made < blocks; made += 1) await rpc('evm_mine')
+    await rpc('anvil_mine', blocks)
   }
 
   const argsOf = (...args: string[]) => ['--conf', server.settings.confDir, 'books', 'verify', ...args, '--url', server.kernel.url]

@@ -3,9 +3,12 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import type { Store } from '../../../core/store/store.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
+import { entryRow, hashRows } from '../../../core/transactions/journal/entry-rows.ts'
 import { programArgs } from '../../program.ts'
 import { onBothStores, type StorePlace } from '../../store/stores.ts'
+import { newEntry, next, queueOf, signed } from '../journal/entries.ts'
 import { archiveFolder, archiveOn } from './archive-site.ts'
 
 const count = 400
@@ -25,6 +28,23 @@ async function killedAfter({ options }: StorePlace, folder: string, name: string
   expect(errors).to.equal('')
 }
 
+/** The rows of transactions that ended, written at once. */
+async function journalEnded(store: Store): Promise<readonly Entry[]> {
+  const entries = Array.from({ length: count }, (_, nonce) => {
+    const sent = signed(newEntry({ nonce, sequence: nonce }))
+    return next(sent, {
+      state: 'CONFIRMED',
+      landed: { id: sent.attempts[0]?.id ?? '', ok: true, blockNumber: 7, receipt: { logs: ['all of it'] } },
+    })
+  })
+  await store.write(async (tx) => {
+    const rows = entries.map((each) => ({ ...entryRow(each, queueOf(each.address)), ended_at: 0 }))
+    await tx.insertInto('entries').values(rows).execute()
+    await tx.insertInto('hashes').values(hashRows(entries)).execute()
+  })
+  return entries
+}
+
 describe('a server that is killed while it archives', function () {
   this.timeout(120_000)
 
@@ -33,9 +53,8 @@ describe('a server that is killed while it archives', function () {
       const { folder, remove } = await archiveFolder()
       try {
         const before = await place().open()
+        const entries = await journalEnded(before)
         const made = archiveOn(before, folder)
-        const entries: Entry[] = []
-        for (let nonce = 0; nonce < count; nonce += 1) entries.push(await made.confirmed({ nonce, sequence: nonce }))
         await made.passDays(91)
         await made.stop()
         await before.close()
