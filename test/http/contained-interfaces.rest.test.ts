@@ -1,52 +1,21 @@
 import { expect } from 'chai'
-import path from 'node:path'
-import { newClient } from '../../core/tls/certificates.ts'
-import { createClient, type Client } from '../../testkit/client.ts'
-import { startServer, type TestServer } from '../../testkit/server.ts'
-import { admins, local, oneChain, swap } from './shared-server.ts'
-
-const fixtures = path.join(import.meta.dirname, '..', 'fixtures', 'plugins')
-const pairPrices = path.join(import.meta.dirname, '..', '..', 'templates', 'pair-prices')
-
-const listed = {
-  client: { permissions: ['read', 'trade'], wallets: 'all' },
-  reader: { permissions: ['read'], wallets: [] },
-}
+import type { Client } from '../../testkit/client.ts'
+import { containedServer, type ContainedServer } from './contained-server.ts'
+import { admins, local, swap } from './shared-server.ts'
 
 describe('interfaces of third parties in processes of their own', function () {
   this.timeout(180_000)
-  let server: TestServer
-  const clients: Client[] = []
-  const to = (name: string, certificate?: string): Client => {
-    const url = server.kernel.interfaceUrls[name]
-    if (url === undefined) throw new Error(`${name} does not listen`)
-    const client = createClient(url, server.certsDir, certificate)
-    clients.push(client)
-    return client
-  }
+  let server: ContainedServer
+  const to = (name: string, certificate?: string): Client => server.to(name, certificate)
   const entryOf = async (name: string) => (await server.client.get('/plugins')).body.find((each: { name: string }) => each.name === name)
 
   before(async () => {
-    server = await startServer({
-      plugins: [path.join(fixtures, 'interfaces'), pairPrices, path.join(fixtures, 'hostile-interfaces')],
-      settings: { ...oneChain.settings, 'server.requestTimeoutSeconds': 5, 'limits.pluginStallSeconds': 2 },
-      conf: {
-        'clients.yml': { clients: listed },
-        'interfaces/pair-prices.yml': { port: 0 },
-        'interfaces/hostile.yml': { port: 0 },
-        'interfaces/unruly.yml': { showErrors: true },
-      },
-    })
-    await newClient(server.certsDir, 'reader')
-  })
-  after(async () => {
-    for (const client of clients) client.close()
-    await server?.stop()
+    server = await containedServer()
   })
 
   it('listen where the operator says alone, whatever their defaults have', async () => {
     expect(await entryOf('unruly')).to.deep.include({ kind: 'interface', state: 'loaded', tier: 'contained' })
-    expect(server.kernel.interfaceUrls).to.have.all.keys('pair-prices', 'hostile')
+    expect(server.kernel.interfaceUrls).to.have.all.keys('pair-prices', 'hostile', 'once-desk')
   })
 
   it('answer by the endpoints of the server, as those in the server do', async () => {

@@ -1,30 +1,19 @@
 import { expect } from 'chai'
-import path from 'node:path'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
-import { startServer, type TestServer } from '../../testkit/server.ts'
-import { admins, local, oneChain } from './shared-server.ts'
-
-const fixtures = path.join(import.meta.dirname, '..', 'fixtures', 'plugins', 'once-interfaces')
+import { containedServer, type ContainedServer } from './contained-server.ts'
+import { admins, local } from './shared-server.ts'
 
 describe('what a contained interface does once', function () {
   this.timeout(120_000)
-  let server: TestServer
+  let server: ContainedServer
   let desk: Client
   let amounts = 0
 
   before(async () => {
-    server = await startServer({
-      plugins: [fixtures],
-      settings: oneChain.settings,
-      conf: { 'interfaces/once-desk.yml': { port: 0 } },
-    })
+    server = await containedServer()
     const { body } = await server.client.get('/plugins')
     expect(body.find((each: { name: string }) => each.name === 'once-desk')).to.include({ tier: 'contained' })
-    desk = createClient(server.interfaceUrls['once-desk'] ?? '', server.certsDir)
-  })
-  after(async () => {
-    desk?.close()
-    await server?.stop()
+    desk = server.to('once-desk')
   })
 
   /** Another one for each test, as requests with one amount are equal. */

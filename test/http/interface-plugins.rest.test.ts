@@ -8,6 +8,7 @@ import { startServer, type TestServer } from '../../testkit/server.ts'
 import { admins, listedSpender, local, oneChain, swap } from './shared-server.ts'
 
 const fixtures = path.join(import.meta.dirname, '..', 'fixtures', 'plugins', 'interfaces')
+const onceInterfaces = path.join(fixtures, '..', 'once-interfaces')
 const pairPrices = path.join(import.meta.dirname, '..', '..', 'templates', 'pair-prices')
 
 const listed = {
@@ -21,20 +22,22 @@ const listed = {
 describe('interfaces of plugins', function () {
   this.timeout(120_000)
   let server: TestServer
-  const clients: Client[] = []
-  const to = async (name: string, certificate?: string): Promise<Client> => {
+  const clients = new Map<string, Client>()
+  /** A client of an interface, the same one each time. */
+  const to = async (name: string, certificate = 'client'): Promise<Client> => {
     const url = server.kernel.interfaceUrls[name]
     if (url === undefined) throw new Error(`${name} does not listen`)
-    const client = createClient(url, server.certsDir, certificate)
-    clients.push(client)
+    const key = `${name} ${certificate}`
+    const client = clients.get(key) ?? createClient(url, server.certsDir, certificate)
+    clients.set(key, client)
     return client
   }
 
   before(async () => {
     server = await startServer({
       ...oneChain,
-      plugins: [fixtures, pairPrices],
-      trusted: ['pair-prices', 'unruly'],
+      plugins: [fixtures, pairPrices, onceInterfaces],
+      trusted: ['pair-prices', 'unruly', 'once-desk'],
       settings: {
         ...oneChain.settings,
         'server.requestTimeoutSeconds': 4,
@@ -51,7 +54,7 @@ describe('interfaces of plugins', function () {
     for (const name of ['reader', 'waiting', 'narrow', 'slow']) await newClient(server.certsDir, name)
   })
   after(async () => {
-    for (const client of clients) client.close()
+    for (const client of clients.values()) client.close()
     await server?.stop()
   })
 
@@ -95,7 +98,7 @@ describe('interfaces of plugins', function () {
 
     it('shares the rate of a certificate with the server itself', async () => {
       const own = createClient(server.url, server.certsDir, 'slow')
-      clients.push(own)
+      clients.set('own', own)
       const desk = await to('pair-prices', 'slow')
       expect((await own.get('/')).status).to.equal(200)
       const late = await desk.get('/price/WETH-USDC')
@@ -116,6 +119,16 @@ describe('interfaces of plugins', function () {
       expect(shown).to.include({ kind: 'interface', state: 'loaded', version: '0.1.0', tier: 'trusted' })
       await new Promise((resolve) => setTimeout(resolve, 1_000))
       expect((await server.client.get('/metrics')).text).to.contain('pair-prices:/price/:pair')
+    })
+  })
+
+  it('do not listen without a port', async () => {
+    expect(server.kernel.interfaceUrls).to.have.all.keys('pair-prices', 'unruly')
+    const { body } = await server.client.get('/plugins')
+    expect(body.find((each: { name: string }) => each.name === 'once-desk')).to.include({
+      state: 'loaded',
+      kind: 'interface',
+      tier: 'trusted',
     })
   })
 
@@ -225,18 +238,5 @@ describe('interfaces of plugins', function () {
       await cut(['cut', 'behind'], 400)
       expect([await told(unruly, 'cut'), await told(unruly, 'behind')]).to.deep.equal([false, false])
     })
-  })
-})
-
-describe('an interface of a plugin without a port', function () {
-  this.timeout(120_000)
-  let server: TestServer | undefined
-  after(async () => server?.stop())
-
-  it('does not listen', async () => {
-    server = await startServer({ ...oneChain, plugins: [pairPrices], trusted: ['pair-prices'] })
-    expect(server.kernel.interfaceUrls).to.deep.equal({})
-    const { body } = await server.client.get('/plugins')
-    expect(body.find((each: { name: string }) => each.name === 'pair-prices')).to.include({ state: 'loaded', kind: 'interface' })
   })
 })
