@@ -255,10 +255,10 @@ describe('a local proxy', () => {
     const settled = async (): Promise<void> => {
       while (sockets() > before + 2 * 32) await sleep(10)
     }
-    await aborts(500)
+    await aborts(300)
     await settled()
     const heap = heapAfterCollection()
-    await aborts(2_500)
+    await aborts(2_000)
     await settled()
     // A kilobyte of each would be more than that.
     expect(heapAfterCollection() - heap).to.be.below(2_000_000)

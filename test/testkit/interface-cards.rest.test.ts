@@ -8,11 +8,14 @@ import { interfaceCards } from '../../testkit/cards/interface.ts'
 import type { Client } from '../../testkit/client.ts'
 import { confOf, siteOf, stranger, watchedPlugins } from '../../testkit/interface-contract.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
+import { oneChain } from '../http/one-chain.ts'
 
 const template = path.join(import.meta.dirname, '..', '..', 'templates', 'pair-prices')
 
 interface Mutation {
   readonly what: string
+  /** The interface that has it: those that redden no card in common are in one. */
+  readonly of: 'careless' | 'misshapen' | 'fragile'
   /** A part of the template's source, and what stands there instead. */
   readonly line: string
   readonly becomes: string
@@ -21,45 +24,51 @@ interface Mutation {
   readonly says: RegExp
 }
 
-const mutations: Readonly<Record<string, Mutation>> = {
-  'no-summary': {
+const mutations: readonly Mutation[] = [
+  {
     what: 'a path without a summary',
+    of: 'careless',
     line: "'Wraps coins of a wallet, once for each id.'",
     becomes: "' '",
     cards: ['IFC-02'],
     says: /the summary of POST \/wrap/,
   },
-  'error-list': {
+  {
     what: 'errors that are no objects',
+    of: 'misshapen',
     line: 'body: { oops: name }',
     becomes: 'body: [name]',
     cards: ['IFC-03', 'IFC-04', 'IFC-05', 'IFC-06', 'IFC-07'],
     says: /GET of an unknown path has to be answered with an object of JSON/,
   },
-  'error-success': {
+  {
     what: 'an error that is shown as a success',
+    of: 'careless',
     line: 'status: http',
     becomes: "status: name === 'RATE_LIMIT' ? 200 : http",
     cards: ['IFC-04'],
     says: /RATE_LIMIT has the status 200/,
   },
-  'unchecked-field': {
+  {
     what: 'a field that the schema lets through, and the handler does not bear',
+    of: 'fragile',
     line: "const [base = '', quote = ''] = pair.split('-')",
     becomes: `if (Number(amount) > 1e300) throw new RangeError('too large')
             const [base = '', quote = ''] = pair.split('-')`,
     cards: ['IFC-07'],
     says: /requests are answered by a defect.*GET \/price\/:pair with/,
   },
-  'wrong-example': {
+  {
     what: 'an example that is refused',
+    of: 'careless',
     line: "pair: 'WETH-USDC'",
     becomes: "pair: 'WETH-NOTHING'",
     cards: ['IFC-08'],
     says: /GET \/price\/:pair with .*TOKEN_NOT_SUPPORTED/,
   },
-  'gone-caller': {
+  {
     what: 'a handler that does not bear that its caller is gone',
+    of: 'careless',
     line: 'async answer({ id, wallet: address, amount }, { call }) {',
     becomes: `async answer({ id, wallet: address, amount }, { call, delivered }) {
       void delivered.then((isDelivered) => void (isDelivered || Object.assign(globalThis, { goneCaller: true })))
@@ -67,8 +76,9 @@ const mutations: Readonly<Record<string, Mutation>> = {
     cards: ['IFC-09'],
     says: /POST \/wrap with .*the last one left/,
   },
-  crowded: {
+  {
     what: 'requests that hinder each other',
+    of: 'fragile',
     line: "const [base = '', quote = ''] = pair.split('-')",
     becomes: `const open = (Number(Reflect.get(globalThis, 'crowd')) || 0) + 1
             Reflect.set(globalThis, 'crowd', open)
@@ -79,30 +89,35 @@ const mutations: Readonly<Record<string, Mutation>> = {
     cards: ['IFC-10'],
     says: /GET \/price\/:pair with .*too many/,
   },
-}
+]
 
 describe('the cards of interfaces', function () {
   this.timeout(300_000)
   let folder: string
   let server: TestServer
   const clients: Client[] = []
-  const watchers = new Map(['honest', ...Object.keys(mutations)].map((name) => [name, watchInterface()]))
+  const watchers = new Map(['honest', ...mutations.map(({ of }) => of)].map((name) => [name, watchInterface()]))
+  const verdictsOf = new Map<string, Promise<ReadonlyMap<string, string>>>()
 
   before(async () => {
     folder = mkdtempSync(path.join(tmpdir(), 'sluice-interface-cards-'))
     const [source, defaults] = ['index.ts', 'defaults.yml'].map((file) => readFileSync(path.join(template, file), 'utf8'))
     for (const name of watchers.keys()) {
-      const { line = 'pair-prices', becomes = 'pair-prices' } = mutations[name] ?? {}
-      if (!source?.includes(line)) throw new Error(`The line of ${name} is not there.`)
+      let mutated = source ?? ''
+      for (const { what, line, becomes } of mutations.filter(({ of }) => of === name)) {
+        if (!mutated.includes(line)) throw new Error(`The line for ${what} is not there.`)
+        mutated = mutated.replace(line, () => becomes)
+      }
       mkdirSync(path.join(folder, name))
-      writeFileSync(path.join(folder, name, 'index.ts'), source.replace(line, () => becomes).replaceAll('pair-prices', name))
+      writeFileSync(path.join(folder, name, 'index.ts'), mutated.replaceAll('pair-prices', name))
       writeFileSync(path.join(folder, name, 'defaults.yml'), defaults ?? '')
     }
     server = await startServer(
       {
+        ...oneChain,
         plugins: [folder],
         trusted: [...watchers.keys()],
-        conf: Object.assign({}, ...[...watchers.keys()].map((name) => confOf(name))),
+        conf: Object.assign({ ...oneChain.conf }, ...[...watchers.keys()].map((name) => confOf(name))),
       },
       undefined,
       false,
@@ -116,8 +131,14 @@ describe('the cards of interfaces', function () {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  /** The cards that are red, with why. */
-  async function red(name: string): Promise<ReadonlyMap<string, string>> {
+  /** The cards that are red, with why. They are run once. */
+  function red(name: string): Promise<ReadonlyMap<string, string>> {
+    const known = verdictsOf.get(name) ?? play(name)
+    verdictsOf.set(name, known)
+    return known
+  }
+
+  async function play(name: string): Promise<ReadonlyMap<string, string>> {
     const watched = watchers.get(name)
     if (!watched) throw new Error(`There is no ${name}.`)
     const site = siteOf(name, server, watched, clients)
@@ -135,10 +156,11 @@ describe('the cards of interfaces', function () {
     expect([...(await red('honest'))]).to.deep.equal([])
   })
 
-  for (const [name, { what, cards, says }] of Object.entries(mutations))
+  for (const { what, of, cards, says } of mutations)
     it(`turn red on ${what}: ${cards.join(', ')}`, async () => {
-      const verdicts = await red(name)
-      expect([...verdicts.keys()], JSON.stringify([...verdicts])).to.deep.equal(cards)
-      expect([...verdicts.values()][0]).to.match(says)
+      const verdicts = await red(of)
+      const expected = mutations.filter((each) => each.of === of).flatMap((each) => each.cards)
+      expect([...verdicts.keys()], JSON.stringify([...verdicts])).to.have.members(expected)
+      expect(verdicts.get(cards[0] ?? '')).to.match(says)
     })
 })
