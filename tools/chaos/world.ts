@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { tradingWallets } from '../../core/devnet/anvil.ts'
 import { startPostgres, type TestPostgres } from '../../test/store/postgres.ts'
+import { oneChain } from '../../test/http/one-chain.ts'
 import { createRecorder, type History } from './history.ts'
 import { startChain, putCollateral, type Chain } from './chain/chain.ts'
 import { allowOrders } from './chain/facts.ts'
@@ -82,7 +83,15 @@ export async function createWorld({
     random: random.fork('proxy'),
     clock: () => recorder.clock(),
   })
-  const home = await makeHome({ confirmations, ...(postgres && { storeUrl: postgres.url }), ...(disk && { disk }), ...(conf && { conf }) })
+  // A server that loads what no run has a chain for takes longer to start, and each is started again and again.
+  const { settings } = oneChain
+  const home = await makeHome({
+    confirmations,
+    settings,
+    ...(postgres && { storeUrl: postgres.url }),
+    ...(disk && { disk }),
+    ...(conf && { conf }),
+  })
   const stage = createStage({
     random: random.fork('server'),
     place: { chain: 'ethereum', network: 'local' },

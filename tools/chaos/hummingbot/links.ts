@@ -38,13 +38,14 @@ export async function startLinks(target: () => number | undefined, { ca, client,
   const links = new Map<number, Link>()
   const answers = new Map<string, string>()
   const secureContext = tls.createSecureContext({ ca, ...server, sessionIdContext: 'links' })
+  const clientContext = tls.createSecureContext({ ca, ...client })
   const listener = net.createServer((raw) => {
     const clientPort = raw.remotePort ?? 0
     const to = target()
     raw.on('error', () => {})
     if (to === undefined) return void raw.destroy()
     const near = new tls.TLSSocket(raw, { isServer: true, requestCert: true, secureContext }).on('error', () => {})
-    const far = tls.connect({ host: '127.0.0.1', port: to, servername: 'localhost', ca, ...client }).on('error', () => {})
+    const far = tls.connect({ host: '127.0.0.1', port: to, servername: 'localhost', secureContext: clientContext }).on('error', () => {})
     const keep = createReader((requestId, body) => answers.set(requestId, body))
     let [isOpen, stalledUp, stalledDown] = [false, false, false]
     far.once('secureConnect', () => (isOpen = true))

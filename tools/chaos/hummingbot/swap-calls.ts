@@ -3,6 +3,7 @@ import https from 'node:https'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { createSecureContext } from 'node:tls'
 import { startLocalProxy } from '../../../core/cli/local-proxy.ts'
 import type { Random } from '../random.ts'
 import type { World } from '../world.ts'
@@ -56,6 +57,8 @@ export async function startSwapCalls(world: World): Promise<SwapCalls> {
     upstream: { host: '127.0.0.1', port: proxied.port, servername: 'localhost', ...files },
     log: () => {},
   })
+  // Clients read their files once; to read a key takes as long as a handshake.
+  const secureContext = createSecureContext(files)
   const kept = new https.Agent({ keepAlive: true, ...files })
   const ends: Readonly<Record<Way, { readonly url: string; readonly links: Links; readonly request: typeof https.request }>> = {
     tls: { url: `https://localhost:${direct.port}`, links: direct, request: https.request },
@@ -66,7 +69,7 @@ export async function startSwapCalls(world: World): Promise<SwapCalls> {
     async post(way, target, body, requestId, fate) {
       const { url, links, request } = ends[way]
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), 'x-request-id': requestId }
-      const call = request(new URL(target, url), { method: 'POST', agent: false, headers, ...(way === 'tls' && files) })
+      const call = request(new URL(target, url), { method: 'POST', agent: false, headers, ...(way === 'tls' && { secureContext }) })
       let link: Link | undefined
       call.on('socket', (socket) => {
         socket.on('connect', () => setImmediate(() => (link = links.of(socket.localPort ?? 0))))

@@ -24,9 +24,11 @@ export interface HomeOptions {
   disk?: SmallDisk
   /** Files of the configuration, besides those that every run has. */
   conf?: Readonly<Record<string, unknown>>
+  /** Settings besides those that every run has. */
+  settings?: Flags
 }
 
-export async function makeHome({ confirmations, storeUrl, disk, conf: more = {} }: HomeOptions): Promise<Home> {
+export async function makeHome({ confirmations, storeUrl, disk, conf: more = {}, settings = {} }: HomeOptions): Promise<Home> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-chaos-'))
   const [confDir, certsDir] = ['conf', 'certs'].map((name) => path.join(folder, name)) as [string, string]
   const dataDir = path.join(disk?.outside ?? folder, 'data')
@@ -53,6 +55,7 @@ export async function makeHome({ confirmations, storeUrl, disk, conf: more = {} 
       'log.level': 'warn',
       'data.dir': path.join(disk?.folder ?? folder, 'data'),
       ...(storeUrl !== undefined && { 'store.url': storeUrl }),
+      ...settings,
     },
     env: {},
     remove: () => rm(folder, { recursive: true, force: true }),
