@@ -1,20 +1,59 @@
 import { expect } from 'chai'
-import type { Client } from '../../testkit/client.ts'
-import { containedServer, type ContainedServer } from './contained-server.ts'
-import { admins, local, swap } from './shared-server.ts'
+import path from 'node:path'
+import { newClient } from '../../core/tls/certificates.ts'
+import { createClient, type Answer, type Client } from '../../testkit/client.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { admins, local, oneChain, swap } from './shared-server.ts'
+
+const fixtures = path.join(import.meta.dirname, '..', 'fixtures', 'plugins')
+const folders = ['interfaces', 'hostile-interfaces', 'once-interfaces'].map((name) => path.join(fixtures, name))
+const pairPrices = path.join(import.meta.dirname, '..', '..', 'templates', 'pair-prices')
+
+const listed = {
+  client: { permissions: ['read', 'trade'], wallets: 'all' },
+  reader: { permissions: ['read'], wallets: [] },
+}
 
 describe('interfaces of third parties in processes of their own', function () {
   this.timeout(180_000)
-  let server: ContainedServer
-  const to = (name: string, certificate?: string): Client => server.to(name, certificate)
+  let server: TestServer
+  const clients = new Map<string, Client>()
+  /** A client of an interface, the same one each time. */
+  const to = (name: string, certificate = 'client'): Client => {
+    const url = server.kernel.interfaceUrls[name]
+    if (url === undefined) throw new Error(`${name} does not listen`)
+    const key = `${name} ${certificate}`
+    const client = clients.get(key) ?? createClient(url, server.certsDir, certificate)
+    clients.set(key, client)
+    return client
+  }
   const entryOf = async (name: string) => (await server.client.get('/plugins')).body.find((each: { name: string }) => each.name === name)
+  const nonce = async (): Promise<number> => (await server.client.get('/evm/nonce', { ...local, address: admins })).body.nonce
 
   before(async () => {
-    server = await containedServer()
+    server = await startServer({
+      plugins: [...folders, pairPrices],
+      // Networks outside would make it no sandbox, and these plugins part of the server.
+      settings: { ...oneChain.settings, 'server.requestTimeoutSeconds': 5, 'limits.pluginStallSeconds': 2 },
+      conf: {
+        'clients.yml': { clients: listed },
+        'interfaces/pair-prices.yml': { port: 0 },
+        'interfaces/hostile.yml': { port: 0 },
+        'interfaces/once-desk.yml': { port: 0 },
+        'interfaces/unruly.yml': { showErrors: true },
+      },
+    })
+    await newClient(server.certsDir, 'reader')
+  })
+  // Later tests block the event loop for longer than this server bears.
+  after(async () => {
+    for (const client of clients.values()) client.close()
+    await server?.stop()
   })
 
   it('listen where the operator says alone, whatever their defaults have', async () => {
     expect(await entryOf('unruly')).to.deep.include({ kind: 'interface', state: 'loaded', tier: 'contained' })
+    expect(await entryOf('once-desk')).to.deep.include({ kind: 'interface', state: 'loaded', tier: 'contained' })
     expect(server.kernel.interfaceUrls).to.have.all.keys('pair-prices', 'hostile', 'once-desk')
   })
 
@@ -35,7 +74,6 @@ describe('interfaces of third parties in processes of their own', function () {
   })
 
   it('make one transaction for one key, and none for a caller that may not', async () => {
-    const nonce = async () => (await server.client.get('/evm/nonce', { ...local, address: admins })).body.nonce
     const before = await nonce()
     const wrap = { id: 'one', wallet: admins, amount: '0.01' }
     const first = await to('pair-prices').post('/wrap', wrap)
@@ -119,5 +157,95 @@ describe('interfaces of third parties in processes of their own', function () {
         expect(last.status).to.equal(200)
         expect((await entryOf('hostile')).host.deaths).to.equal(deaths + 1)
       })
+  })
+
+  describe('what one does once', () => {
+    let amounts = 0
+
+    /** Another one for each test, as requests with one amount are equal. */
+    const newRequest = () => ({ wallet: admins, amount: `0.000${(amounts += 1)}` })
+    /** Errors are shown as the server shows them while the process is away. */
+    const outcome = ({ status, body }: Answer): string => `${status} ${body.oops ?? body.name}`
+    const newest = async () =>
+      (await server.client.get('/transactions', { ...local, address: admins, kind: 'wrap', limit: '1' })).body.transactions[0]
+    /** Asks until the process is there again. */
+    async function again(request: object): Promise<Answer> {
+      for (let tries = 0; ; tries++) {
+        const answer = await to('once-desk').post('/wrap', request)
+        if (!outcome(answer).endsWith(' SERVICE_UNINITIALIZED') || tries > 200) return answer
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    }
+    /** Sends a request, and cuts its connection before the answer, once it was signed: until the server knows that it is gone. */
+    async function cut(request: object): Promise<void> {
+      const before = await nonce()
+      const leaving = createClient(server.interfaceUrls['once-desk'] ?? '', server.certsDir)
+      const lost = leaving.post('/wrap', { ...request, waitMs: 1_000 }).then(
+        () => 'answered',
+        () => 'cut',
+      )
+      while ((await nonce()) === before) await new Promise((resolve) => setTimeout(resolve, 10))
+      leaving.close()
+      expect(await lost).to.equal('cut')
+      while ((await newest()).delivery?.state !== 'lost') await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+
+    it('is done again for an equal request after a delivered answer', async () => {
+      const [request, before] = [newRequest(), await nonce()]
+      const [first, second] = [await to('once-desk').post('/wrap', request), await to('once-desk').post('/wrap', request)]
+      expect([first.status, second.status], first.text).to.deep.equal([200, 200])
+      expect(first.body.prepared).not.to.equal(second.body.prepared)
+      expect(await nonce()).to.equal(before + 2)
+    })
+
+    it('is given to an equal request where the answer was lost', async () => {
+      const [request, before] = [newRequest(), await nonce()]
+      await cut(request)
+      const collected = await again(request)
+      expect(collected.status, collected.text).to.equal(200)
+      expect(await nonce()).to.equal(before + 1)
+      const next = await to('once-desk').post('/wrap', request)
+      expect(next.body.hash).not.to.equal(collected.body.hash)
+    })
+
+    it('is the same transaction where the process was killed after it was signed', async () => {
+      const [request, before] = [newRequest(), await nonce()]
+      const killed = await to('once-desk').post('/wrap', { ...request, dies: 'after the call' })
+      expect(outcome(killed), killed.text).to.equal('504 TIMEOUT')
+      expect(await nonce()).to.equal(before + 1)
+      const collected = await again(request)
+      expect(collected.status, collected.text).to.equal(200)
+      expect(await nonce()).to.equal(before + 1)
+      expect((await newest()).txHash).to.equal(collected.body.hash)
+    })
+
+    it('counts as unknown where the process was killed with the key, and is done by the equal request', async () => {
+      const [request, before] = [newRequest(), await nonce()]
+      const killed = await to('once-desk').post('/wrap', { ...request, dies: 'before the call' })
+      expect(outcome(killed), killed.text).to.equal('504 TIMEOUT')
+      expect(await nonce()).to.equal(before)
+      expect((await again(request)).status).to.equal(200)
+      expect(await nonce()).to.equal(before + 1)
+    })
+
+    it('is nothing where the process was killed before it had the key', async () => {
+      const [request, before] = [newRequest(), await nonce()]
+      const killed = await to('once-desk').post('/wrap', { ...request, dies: 'in prepare' })
+      expect(outcome(killed), killed.text).to.equal('503 SERVICE_UNINITIALIZED')
+      expect((await again(request)).status).to.equal(200)
+      expect(await nonce()).to.equal(before + 1)
+    })
+
+    it('is refused as the endpoint refuses it', async () => {
+      const refused = await to('once-desk').post('/wrap', { wallet: admins, amount: '1000000000' })
+      expect(outcome(refused), refused.text).to.equal('422 INSUFFICIENT_BALANCE')
+    })
+
+    it('is one thing of a request', async () => {
+      const before = await nonce()
+      const answer = await to('once-desk').post('/wrap', { ...newRequest(), twice: true })
+      expect(outcome(answer), answer.text).to.equal('500 UNKNOWN_ERROR')
+      expect(await nonce()).to.equal(before + 1)
+    })
   })
 })
