@@ -14,6 +14,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, stripVTControlCharacters } from 'node:util'
 import { buildWhenStale } from './build.mjs'
+import { bundleModules, bundleName, manyModules } from './few-modules.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const mocha = path.join(root, 'node_modules/mocha/bin/mocha.js')
@@ -146,30 +147,16 @@ function mochaOf(files) {
 /** What tests start as processes runs dist/ where that is up to date. */
 const built = {}
 
-/** Nine hundred modules, which each process and each thread that runs the sources would load: that takes longer than many tests. */
-const manyModules = ['typebox', 'typebox/value', 'typebox/compile', 'kysely']
-
-/** Bundles these packages. Gives the environment in which tsx takes the bundles. */
+/** Bundles packages of many modules. Gives the environment in which tsx takes the bundles. */
 async function fewModules() {
   const folder = path.join(root, 'dist', '.tests')
-  const nameOf = (specifier) => specifier.replace('/', '-')
-  const { build, stop } = await import('esbuild')
-  await build({
-    absWorkingDir: root,
-    entryPoints: Object.fromEntries(manyModules.map((specifier) => [nameOf(specifier), specifier])),
-    outdir: path.join(folder, 'packages'),
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20.19',
-  })
-  await stop()
+  const packages = path.join(folder, 'packages')
+  await bundleModules(packages, { stops: true })
   const { compilerOptions, include, exclude } = JSON.parse(readFileSync(path.join(root, 'tsconfig.json'), 'utf8'))
   const here = (file) => path.join(root, file)
   const paths = Object.fromEntries([
     ...Object.entries(compilerOptions.paths).map(([specifier, files]) => [specifier, files.map(here)]),
-    ...manyModules.map((specifier) => [specifier, [path.join(folder, 'packages', `${nameOf(specifier)}.js`)]]),
+    ...manyModules.map((specifier) => [specifier, [path.join(packages, bundleName(specifier))]]),
   ])
   const config = path.join(folder, 'tsconfig.json')
   const content = { compilerOptions: { ...compilerOptions, paths }, include: include.map(here), exclude: exclude.map(here) }

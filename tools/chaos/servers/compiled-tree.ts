@@ -9,6 +9,14 @@ import { patches, type Patch } from './patches.ts'
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const program = 'tools/chaos/servers/server.ts'
 
+interface FewModules {
+  readonly manyModules: readonly string[]
+  bundleName(specifier: string): string
+  bundleModules(outdir: string): Promise<void>
+}
+const { manyModules, bundleName, bundleModules }: FewModules = await import(new URL('../../few-modules.mjs', import.meta.url).href)
+const bundles = 'dist/packages'
+
 const trees = new Map<string, Promise<string>>()
 
 /**
@@ -32,10 +40,11 @@ async function compile(patches: readonly string[]): Promise<string> {
       (await filesIn(folder)).map(async (file) => {
         const to = path.join(tree, 'dist', compiledName(file))
         await mkdir(path.dirname(to), { recursive: true })
-        if (file.endsWith('.ts')) await writeFile(to, await javascript(sources.get(file) ?? (await readFile(root + file, 'utf8'))))
+        if (file.endsWith('.ts')) await writeFile(to, await javascript(file, sources.get(file) ?? (await readFile(root + file, 'utf8'))))
         else await copyFile(root + file, to)
       }),
     )
+  await bundleModules(path.join(tree, bundles))
   // What the signer signs for.
   await copyFile(`${root}signing.json`, path.join(tree, 'dist', 'signing.json'))
   // Its entry points are in dist/, where a build puts them too.
@@ -51,10 +60,15 @@ const filesIn = async (folder: string): Promise<string[]> =>
 
 const compiledName = (file: string) => file.replace(/\.ts$/, '.js')
 
-/** Without types, and with relative imports that name what is compiled. */
-async function javascript(source: string): Promise<string> {
+/** Without types, and with imports that name what is compiled, and the bundles of packages that have many modules. */
+async function javascript(file: string, source: string): Promise<string> {
   const { code } = await transform(source, { loader: 'ts', format: 'esm', target: 'node20', supported: { 'import-attributes': true } })
-  return code.replace(/(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.[^"']*)\.ts\2/g, '$1$2$3.js$2')
+  const toBundles = path.posix.relative(path.posix.dirname(`dist/${file}`), bundles)
+  return code
+    .replace(/(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.[^"']*)\.ts\2/g, '$1$2$3.js$2')
+    .replace(/(\bfrom\s*|\bimport\s*\(?\s*)(["'])([a-z][^"']*)\2/g, (whole, before, quote, specifier) =>
+      manyModules.includes(specifier) ? `${before}${quote}${toBundles}/${bundleName(specifier)}${quote}` : whole,
+    )
 }
 
 /**
