@@ -6,12 +6,10 @@ import {
   Interface,
   JsonRpcProvider,
   MaxUint256,
-  NonceManager,
   Wallet,
   ZeroAddress,
   getCreateAddress,
   id,
-  toQuantity,
   zeroPadValue,
 } from 'ethers'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
@@ -19,12 +17,13 @@ import { openMarket } from '../../core/parts/trading.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
+import { callTogether, sendFrom, takeAccount } from '../devnet/accounts.ts'
 import { addresses } from '../devnet/addresses.ts'
 import oddToken from '../fixtures/tokens/OddToken.json' with { type: 'json' }
 import { chainSeconds, coldStore, local, mined, oneChain, outcome, traders } from './shared-server.ts'
 
 const ether = 10n ** 18n
-const creator = Wallet.createRandom()
+const creator = Wallet.createRandom().address
 /** Each with pools of 1,000 WETH, of which it has so many whole units. */
 const odd = {
   ODD: { decimals: 18, inPool: '3000' },
@@ -33,10 +32,7 @@ const odd = {
 } as const
 type Odd = keyof typeof odd
 const names = Object.keys(odd) as Odd[]
-const addressOf = Object.fromEntries(names.map((name, nonce) => [name, getCreateAddress({ from: creator.address, nonce })])) as Record<
-  Odd,
-  string
->
+const addressOf = Object.fromEntries(names.map((name, nonce) => [name, getCreateAddress({ from: creator, nonce })])) as Record<Odd, string>
 const list = {
   name: 'Odd',
   tokens: names.map((symbol) => ({ chainId: 31337, address: addressOf[symbol], symbol, name: symbol, decimals: odd[symbol].decimals })),
@@ -82,19 +78,32 @@ describe('odd tokens against the limits of a client', function () {
     )
     rpc = rpcTo(server.rpcUrl)
     provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 })
-    await rpc('anvil_setBalance', creator.address, toQuantity(10n ** 23n))
-    const signer = new NonceManager(creator.connect(provider))
+    await takeAccount(rpc, creator, 10n ** 23n)
     const deadline = (await chainSeconds(rpc)) + 3600
-    for (const name of names)
-      await (await new ContractFactory(oddToken.abi, oddToken.bytecode, signer).deploy(name, name, odd[name].decimals)).waitForDeployment()
     for (const name of names) {
-      contracts.set(name, new Contract(addressOf[name], oddToken.abi, signer))
-      for (const holder of [creator.address, traders, addressOf[name]]) await tell(name, 'mint', holder, 3n * raw(name, odd[name].inPool))
-      for (const exchange of Object.values(addresses.exchanges)) {
-        await tell(name, 'approve', exchange.router, MaxUint256)
-        const add = new Contract(exchange.router, routerAbi, signer).getFunction('addLiquidityETH')
-        await (await add(addressOf[name], raw(name, odd[name].inPool), 0n, 0n, creator.address, deadline, { value: 1_000n * ether })).wait()
-      }
+      const { data } = await new ContractFactory(oddToken.abi, oddToken.bytecode).getDeployTransaction(name, name, odd[name].decimals)
+      await sendFrom(rpc, creator, { data })
+    }
+    const routers = Object.values(addresses.exchanges).map(({ router: each }) => each)
+    for (const name of names) {
+      contracts.set(name, new Contract(addressOf[name], oddToken.abi, provider))
+      const inPool = raw(name, odd[name].inPool)
+      await callTogether(
+        rpc,
+        creator,
+        [creator],
+        [
+          ...[creator, traders, addressOf[name]].map((holder) => orderOf(name, 'mint', holder, 3n * inPool)),
+          ...routers.flatMap((each) => [
+            orderOf(name, 'approve', each, MaxUint256),
+            {
+              to: each,
+              data: routerAbi.encodeFunctionData('addLiquidityETH', [addressOf[name], inPool, 0n, 0n, creator, deadline]),
+              value: 1_000n * ether,
+            },
+          ]),
+        ],
+      )
     }
     for (const name of Object.keys(clients).slice(1)) {
       await newClient(server.certsDir, name)
@@ -123,8 +132,11 @@ describe('odd tokens against the limits of a client', function () {
     return contract
   }
   /** The owner of the token sets how it behaves. */
-  const tell = async (name: Odd, method: string, ...args: unknown[]) =>
-    void (await (await contractOf(name).getFunction(method)(...args)).wait())
+  const tell = async (name: Odd, method: string, ...args: unknown[]) => void (await sendFrom(rpc, creator, orderOf(name, method, ...args)))
+  const orderOf = (name: Odd, method: string, ...args: unknown[]) => ({
+    to: addressOf[name],
+    data: contractOf(name).interface.encodeFunctionData(method, args),
+  })
   const raw = (name: Odd, amount: string): bigint => {
     const [whole = '0', part = ''] = amount.split('.')
     return BigInt(whole + part.padEnd(odd[name].decimals, '0').slice(0, odd[name].decimals))
@@ -212,7 +224,7 @@ describe('odd tokens against the limits of a client', function () {
     }
     for (const side of ['SELL', 'BUY'] as const)
       for (let last = ''; last !== '403 LIMIT_EXCEEDED';) {
-        last = outcome(await trade('bot', 'ODD', side, '0.4'))
+        last = outcome(await trade('bot', 'ODD', side, '1'))
         outcomes.push(last)
         if (last === '200') await settled()
         expect(outcomes).to.have.length.below(100)

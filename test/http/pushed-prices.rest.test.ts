@@ -1,11 +1,13 @@
 // Prices that somebody pushes with funds of their own, and a token that loses its market, against the limits of clients.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Contract, JsonRpcProvider, Wallet, parseUnits, toQuantity } from 'ethers'
+import { Wallet, parseUnits, toQuantity } from 'ethers'
 import { rpcTo } from '../../core/devnet/anvil.ts'
 import { openMarket } from '../../core/parts/trading.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
+import { callOf, sendFrom, takeAccount } from '../devnet/accounts.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { admins, coldStore, local, mined, oneChain, outcome, swap, traders, uniswap } from './shared-server.ts'
 
@@ -52,12 +54,10 @@ describe('a price that somebody pushes', function () {
     }
     // Who pushes has as much as it likes.
     const rpc = rpcTo(server.rpcUrl)
-    const provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 })
-    const minter = Wallet.createRandom(provider)
-    for (const address of [admins, minter.address]) await rpc('anvil_setBalance', address, toQuantity(parseUnits('1000000', 18)))
-    const usdc = new Contract(addresses.tokens.USDC.address, ['function mint(address,uint256)'], minter)
-    await (await usdc.getFunction('mint')(admins, parseUnits('1000000000', 6))).wait()
-    provider.destroy()
+    await rpc('anvil_setBalance', admins, toQuantity(parseUnits('1000000', 18)))
+    const minter = Wallet.createRandom().address
+    await takeAccount(rpc, minter, parseUnits('1000', 18))
+    await sendFrom(rpc, minter, callOf(addresses.tokens.USDC.address, 'mint(address,uint256)', [admins, parseUnits('1000000000', 6)]))
     await done(server.client.post('/evm/wrap', { ...local, address: admins, amount: '200000' }))
     for (const address of [admins, traders])
       for (const token of ['WETH', 'USDC'])
@@ -76,10 +76,10 @@ describe('a price that somebody pushes', function () {
     expect(status, text).to.equal(200)
     await mined(server.client, body.txHash)
   }
-  /** The market is read three times in a minute of this time. */
+  /** The market is read once in a minute of this time: so much between two readings counts as a whole. */
   async function pass(seconds: number): Promise<void> {
-    for (let left = seconds; left > 0; left -= 20) {
-      nowMs += Math.min(left, 20) * 1000
+    for (let left = seconds; left > 0; left -= 60) {
+      nowMs += Math.min(left, 60) * 1000
       await server.kernel.services.market.read()
     }
   }
@@ -112,7 +112,8 @@ describe('a price that somebody pushes', function () {
       await done(server.client.post('/amm/trade', trade))
     }
     const arePushed = async () => (await pools()).every(({ fee, price }) => amounts[fee] === undefined || isPushed(Number(price)))
-    for (const endsAt = Date.now() + 10_000; !(await arePushed());) if (Date.now() > endsAt) throw new Error(JSON.stringify(await pools()))
+    for (const endsAt = Date.now() + 10_000; !(await arePushed()); await sleep(50))
+      if (Date.now() > endsAt) throw new Error(JSON.stringify(await pools()))
   }
   async function refused(answer: Promise<Answer>, wanted: string, limit?: string): Promise<void> {
     const { text, ...rest } = await answer

@@ -130,8 +130,7 @@ async function outflow({ provider, thief }: RobbedWallets, address: string, from
     if (symbol !== undefined) to[symbol] = (to[symbol] ?? 0n) + raw
   }
   const last = await provider.getBlockNumber()
-  const thiefs = await thief.getAddress()
-  const [own, other] = [zeroPadValue(address, 32), zeroPadValue(thiefs, 32)]
+  const [own, other] = [zeroPadValue(address, 32), zeroPadValue(thief, 32)]
   const transfer = id('Transfer(address,address,uint256)')
   const paid = new Set<string>()
   for (let first = from; first <= last; first += 2000) {
@@ -153,7 +152,7 @@ async function outflow({ provider, thief }: RobbedWallets, address: string, from
   }
   for (const [symbol, { address: token }] of Object.entries(addresses.tokens)) {
     const contract = new Contract(token, ['function allowance(address,address) view returns (uint256)'], provider)
-    add(given, symbol, await contract.getFunction('allowance')(address, thiefs))
+    add(given, symbol, await contract.getFunction('allowance')(address, thief))
   }
   return { given: given ?? {}, taken: taken ?? {} }
 }
@@ -168,7 +167,7 @@ function unanswered(error: unknown): string {
 async function take(site: RobbedWallets, address: string, random: () => number): Promise<void> {
   const { address: token } = random() < 0.5 ? addresses.tokens.WETH : addresses.tokens.USDC
   const contract = new Contract(token, ['function allowance(address,address) view returns (uint256)'], site.provider)
-  const thiefs = await site.thief.getAddress()
+  const thiefs = site.thief
   const mayRaw = BigInt(await contract.getFunction('allowance')(address, thiefs))
   const raw = (mayRaw * BigInt(Math.ceil(random() * 100))) / 100n
   // It may be revoked by then.
@@ -184,7 +183,7 @@ describe('limits over random requests', function () {
 
   before(async () => {
     site = await startRobbedWallets(clients, limits, { allowsThief: true })
-    thief = await site.thief.getAddress()
+    thief = site.thief
     for (const quote of ['USDC', 'DAI', 'WBTC'])
       await site.owner.get('/amm/price', { ...uniswap, base: 'WETH', quote, amount: '1', side: 'SELL' })
     const [first] = site.stolen
@@ -285,6 +284,6 @@ async function push(site: RobbedWallets, toDollars: number): Promise<void> {
     : parseUnits((target / toDollars - Number(ether) / 1e18).toFixed(6), 18)
   if (amountRaw < 10n ** 4n) return
   const path = isBuy ? [USDC.address, WETH.address] : [WETH.address, USDC.address]
-  const swap = [amountRaw, 0n, path, await site.thief.getAddress(), 2n ** 40n]
+  const swap = [amountRaw, 0n, path, site.thief, 2n ** 40n]
   await site.send(pools.v2Router, 'swapExactTokensForTokens(uint256,uint256,address[],address,uint256)', swap)
 }

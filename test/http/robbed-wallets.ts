@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Contract, ContractFactory, Interface, JsonRpcProvider, MaxUint256, NonceManager, parseUnits, toQuantity, Wallet } from 'ethers'
+import { Contract, ContractFactory, JsonRpcProvider, MaxUint256, parseUnits, toQuantity, Wallet } from 'ethers'
 import { readArtifact } from '../../core/devnet/build-state.ts'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { startKernel, type Kernel } from '../../core/kernel.ts'
@@ -12,6 +12,7 @@ import { openMarket } from '../../core/parts/trading.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
+import { callOf, callTogether, sendFrom, takeAccount } from '../devnet/accounts.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { local, mined, oneChain, uniswap } from './shared-server.ts'
 
@@ -21,14 +22,6 @@ const prices = { ETH: 3000, WETH: 3000, USDC: 1, DAI: 1, USDT: 1, WBTC: 60_000 }
 type Symbol = keyof typeof prices
 /** What each wallet is given. */
 const funds = { WETH: '300', USDC: '300000', DAI: '100000', WBTC: '5' } as const
-/** Of transfers and approvals that are made at the node, and how many of them a block has room for. */
-const [unsignedGas, unsignedTogether] = [100_000, 200] as const
-const transfers = new Interface(['function transfer(address,uint256)'])
-interface UnsignedCall {
-  readonly from: string
-  readonly to: string
-  readonly data: string
-}
 const etherRaw = parseUnits('300', 18)
 /** The longest time between two readings of the market that counts as a whole. */
 const readingSeconds = 60
@@ -59,8 +52,8 @@ export interface RobbedWallets {
   readonly server: TestServer
   readonly owner: Client
   readonly rpc: Rpc
-  /** The thief's own wallet, with as much as it likes. */
-  readonly thief: NonceManager
+  /** The thief's own wallet, with as much as it likes: the node sends for it. */
+  readonly thief: string
   readonly provider: JsonRpcProvider
   readonly stolen: readonly Stolen[]
   /** The wallet of somebody who helps the thief, by the owner's certificate: no limits hold it. */
@@ -119,7 +112,7 @@ export async function startRobbedWallets(
       stop: (market) => market.stop(),
     },
   }
-  const thiefsKey = Wallet.createRandom()
+  const thief = Wallet.createRandom().address
   const server = await startServer(
     {
       trusted: plugins ? ['sly'] : [],
@@ -128,7 +121,7 @@ export async function startRobbedWallets(
         'limits.onLocalNetworks': true,
         'limits.marketMinutes': 20,
         'limits.marketDepth': 80_000,
-        ...(allowsThief && { 'wallet.allowedSpenders': [thiefsKey.address] }),
+        ...(allowsThief && { 'wallet.allowedSpenders': [thief] }),
         ...(plugins && { 'plugins.folders': [fileURLToPath(new URL('../../plugins', import.meta.url)), plugins] }),
         ...(storeUrl && { 'store.url': storeUrl }),
       },
@@ -142,48 +135,31 @@ export async function startRobbedWallets(
   const other = storeUrl === undefined ? undefined : await startOther(server, home, parts)
   const rpc = rpcTo(server.rpcUrl)
   const provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 })
-  const thief = new NonceManager(thiefsKey.connect(provider))
-  await rpc('anvil_setBalance', await thief.getAddress(), toQuantity(parseUnits('1000000', 18)))
+  await takeAccount(rpc, thief, parseUnits('1000000', 18))
 
-  async function send(to: string, signature: string, args: readonly unknown[], value = 0n): Promise<void> {
-    const contract = new Contract(to, [`function ${signature} payable`], thief)
-    await (await contract.getFunction(signature)(...args, { value, gasLimit: 8_000_000n })).wait()
-  }
-  /** Calls of accounts whose keys the node does not ask for, in few blocks. */
-  async function mineUnsigned(calls: readonly UnsignedCall[]): Promise<void> {
-    const before = await provider.getBlockNumber()
-    await rpc('evm_setAutomine', false)
-    await rpc('anvil_autoImpersonateAccount', true)
-    for (const [index, call] of calls.entries()) {
-      await rpc('eth_sendTransaction', { ...call, gas: toQuantity(unsignedGas) })
-      if ((index + 1) % unsignedTogether === 0 || index === calls.length - 1) await rpc('evm_mine')
-    }
-    await rpc('anvil_autoImpersonateAccount', false)
-    await rpc('evm_setAutomine', true)
-    const statuses: string[] = []
-    for (let block = before + 1; block <= (await provider.getBlockNumber()); block++)
-      for (const { status } of await provider.send('eth_getBlockReceipts', [toQuantity(block)])) statuses.push(status)
-    if (statuses.filter((status) => status === '0x1').length !== calls.length) throw new Error(`Of ${calls.length}: ${statuses.join(' ')}`)
-  }
+  const send = async (to: string, signature: string, args: readonly unknown[], value?: bigint): Promise<void> =>
+    void (await sendFrom(rpc, thief, callOf(to, signature, args, value)))
+  const approvalsOf = (token: string) =>
+    [pools.v2Router, pools.router, pools.positionManager].map((spender) => callOf(token, 'approve(address,uint256)', [spender, MaxUint256]))
   const { WETH, ...others } = addresses.tokens
-  await send(WETH.address, 'deposit()', [], parseUnits('200000', 18))
-  const own = await thief.getAddress()
-  for (const { address, decimals } of Object.values(others))
-    await send(address, 'mint(address,uint256)', [own, parseUnits('100000000', decimals)])
-  for (const { address } of Object.values(addresses.tokens))
-    for (const spender of [pools.v2Router, pools.router, pools.positionManager])
-      await send(address, 'approve(address,uint256)', [spender, MaxUint256])
-  for (const { address } of [...keys, friend]) await rpc('anvil_setBalance', address, toQuantity(etherRaw))
-  await mineUnsigned(
-    [...keys, friend].flatMap(({ address }) =>
-      (Object.entries(funds) as [keyof typeof funds, string][]).map(([symbol, amount]) => ({
-        from: own,
-        to: addresses.tokens[symbol].address,
-        data: transfers.encodeFunctionData('transfer', [address, parseUnits(amount, decimalsOf(symbol))]),
-      })),
-    ),
+  await callTogether(
+    rpc,
+    thief,
+    [thief],
+    [
+      callOf(WETH.address, 'deposit()', [], parseUnits('200000', 18)),
+      ...Object.values(others).map(({ address, decimals }) =>
+        callOf(address, 'mint(address,uint256)', [thief, parseUnits('100000000', decimals)]),
+      ),
+      ...Object.values(addresses.tokens).flatMap(({ address }) => approvalsOf(address)),
+      ...[...keys, friend].flatMap(({ address }) =>
+        (Object.entries(funds) as [keyof typeof funds, string][]).map(([symbol, amount]) =>
+          callOf(addresses.tokens[symbol].address, 'transfer(address,uint256)', [address, parseUnits(amount, decimalsOf(symbol))]),
+        ),
+      ),
+    ],
   )
-  thief.reset()
+  for (const { address } of [...keys, friend]) await rpc('anvil_setBalance', address, toQuantity(etherRaw))
 
   const stolen: Stolen[] = []
   for (const [name, address] of named) {
@@ -203,12 +179,17 @@ export async function startRobbedWallets(
     }
   // All before it are mined by then.
   await mined(server.client, approvals.at(-1) ?? '')
-  const calls: UnsignedCall[] = []
+  const calls = []
   for (const txHash of approvals) {
-    const sent = await provider.getTransaction(txHash)
-    for (const { address } of keys) calls.push({ from: address, to: sent?.to ?? '', data: sent?.data ?? '' })
+    const { to, input } = Object(await rpc('eth_getTransactionByHash', txHash))
+    calls.push({ to, data: input })
   }
-  await mineUnsigned(calls)
+  await callTogether(
+    rpc,
+    thief,
+    keys.map(({ address }) => address),
+    calls,
+  )
   for (const { address } of [...keys, friend]) await rpc('anvil_setBalance', address, toQuantity(etherRaw))
 
   /** Ends all that holds something of the wallet. The owner may do what the thief may not. */
@@ -261,12 +242,14 @@ export async function startRobbedWallets(
     send,
     async newToken(symbol) {
       const { abi, bytecode } = await readArtifact('TestToken', new URL('../../plugins/ethereum/index.ts', import.meta.url).href)
-      const token = await new ContractFactory(abi, bytecode, thief).deploy(symbol, symbol, 18)
-      await token.waitForDeployment()
-      const address = await token.getAddress()
-      await send(address, 'mint(address,uint256)', [own, parseUnits('1000000', 18)])
-      for (const spender of [pools.v2Router, pools.router, pools.positionManager])
-        await send(address, 'approve(address,uint256)', [spender, MaxUint256])
+      const { data } = await new ContractFactory(abi, bytecode).getDeployTransaction(symbol, symbol, 18)
+      const address = String((await sendFrom(rpc, thief, { data })).contractAddress)
+      await callTogether(
+        rpc,
+        thief,
+        [thief],
+        [callOf(address, 'mint(address,uint256)', [thief, parseUnits('1000000', 18)]), ...approvalsOf(address)],
+      )
       return address
     },
     held,

@@ -10,11 +10,13 @@
 // replays: "replays one request and its signed bytes" · races on two servers, plugins of the thief's: `thief-elsewhere.rest.test.ts`
 //
 // Each way ends at its limit here, or is tried so often that it would have. `npm run test:limits` goes on after that, and trades a hundred times.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Contract, MaxUint256, NonceManager, parseUnits, toQuantity, Wallet } from 'ethers'
+import { Contract, MaxUint256, parseUnits, Wallet } from 'ethers'
 import { deployerAddress } from '../../core/devnet/build-state.ts'
 import { oasisDevnetMarket } from '../../kits/oasis/devnet.ts'
 import type { Answer } from '../../testkit/client.ts'
+import { callOf, sendFrom, submitFrom, takeAccount } from '../devnet/accounts.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { pools, startRobbedWallets, type RobbedWallets, type Stolen } from './robbed-wallets.ts'
 import { local, mined, outcome, uniswap } from './shared-server.ts'
@@ -29,8 +31,20 @@ const mostDollars = 3000 + 0.05 * 3000
 const perpetualDollars = 20_000
 /** Of ETH: so much pushes the price of the perpetual, and leaves it within what a close may lose. */
 const pushing = '600'
+const isLong = process.env.SLUICE_LIMITS_TURNS === 'all'
 /** How often something is tried. */
-const times = (few: number, many: number): number => (process.env.SLUICE_LIMITS_TURNS === 'all' ? many : few)
+const times = (few: number, many: number): number => (isLong ? many : few)
+/** Acts again and again, until three in a row are refused: what is at its limit stays there. `npm run test:limits` goes on. */
+async function repeat(most: number, act: (turn: number) => Promise<readonly Answer[]>): Promise<readonly Answer[]> {
+  const answers: Answer[] = []
+  let refused = 0
+  for (let turn = 0; turn < most && (refused < 3 || isLong); turn++) {
+    const [first, ...others] = await act(turn)
+    if (first) answers.push(first, ...others)
+    refused = first?.body.name === 'LIMIT_EXCEEDED' ? refused + 1 : 0
+  }
+  return answers
+}
 const oasis = { ...local, connector: 'oasis' } as const
 const order = { market: 'WETH-USDC', orderType: 'LIMIT' } as const
 
@@ -57,7 +71,7 @@ const sell = ({ client, address }: Stolen, fields: object): Promise<Answer> =>
 /** Pools are found beside requests: until then the thief could do nothing with it. */
 async function waitForPrice(site: RobbedWallets, fields: object): Promise<void> {
   const query = { ...uniswap, side: 'SELL', base: 'WETH', quote: 'USDC', amount: '0.000001', ...fields }
-  for (const until = Date.now() + 20_000; (await site.owner.get('/amm/price', query)).status !== 200;)
+  for (const until = Date.now() + 20_000; (await site.owner.get('/amm/price', query)).status !== 200; await sleep(100))
     if (Date.now() > until) throw new Error(`No price: ${(await site.owner.get('/amm/price', query)).text}`)
 }
 const inOrder = (one: string, other: string): [string, string] => (BigInt(one) < BigInt(other) ? [one, other] : [other, one])
@@ -76,7 +90,7 @@ async function openPool(
   await site.send(pools.positionManager, 'createAndInitializePoolIfNecessary(address,address,uint24,uint160)', [token0, token1, fee, sqrt])
   const spacing = fee === 10_000 ? 200 : fee === 500 ? 10 : 60
   const lower = Math.floor(tick / spacing - 5) * spacing
-  const position = [token0, token1, fee, lower, lower + 10 * spacing, ...amounts, 0n, 0n, await site.thief.getAddress(), 2n ** 40n]
+  const position = [token0, token1, fee, lower, lower + 10 * spacing, ...amounts, 0n, 0n, site.thief, 2n ** 40n]
   await site.send(pools.positionManager, 'mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))', [
     position,
   ])
@@ -98,7 +112,7 @@ async function withoutMining(site: RobbedWallets, work: () => Promise<readonly A
 /** So that what was done is final, and counts with what it did. */
 async function settled({ rpc }: RobbedWallets): Promise<void> {
   await rpc('anvil_mine', '0x3')
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await sleep(300)
 }
 
 const ways: readonly Way[] = [
@@ -109,7 +123,7 @@ const ways: readonly Way[] = [
       await site.send(
         pools.v2Router,
         'addLiquidityETH(address,uint256,uint256,uint256,address,uint256)',
-        [token, 1000n * ether, 0n, 0n, await site.thief.getAddress(), MaxUint256],
+        [token, 1000n * ether, 0n, 0n, site.thief, MaxUint256],
         ether / 100n,
       )
       await waitForPrice(site, { quote: token })
@@ -168,11 +182,11 @@ const ways: readonly Way[] = [
   {
     title: 'sells through a pool that it pushed',
     async take(stolen, site) {
-      const swap = [[WETH.address, USDC.address, 10_000, await site.thief.getAddress(), 150n * ether, 0n, 0n]]
+      const swap = [[WETH.address, USDC.address, 10_000, site.thief, 150n * ether, 0n, 0n]]
       await site.send(pools.router, 'exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))', swap)
       const isPushed = ({ price }: { price: string }) => Number(price) < 2500
       let pushed: { pool: string }[] = []
-      for (const until = Date.now() + 10_000; pushed.length === 0 && Date.now() < until;) {
+      for (const until = Date.now() + 10_000; pushed.length === 0 && Date.now() < until; await sleep(50)) {
         const { body } = await site.owner.get('/amm/pools', { ...uniswap, base: 'WETH', quote: 'USDC' })
         pushed = body.pools.filter(isPushed)
       }
@@ -218,7 +232,7 @@ const ways: readonly Way[] = [
         client.post('/perp/open', { ...perp, base: 'ETH', quote: 'USD', margin: '9000', leverage: '9', limitPrice: '1000000', ...fields })
       const answers = [deposited, await open({ side: 'LONG', amount: '27' })]
       // Each turn costs fees and impact, which the thief's own position on the other side gains.
-      for (let turn = 0; turn < times(5, 20); turn++) {
+      for (let turn = 0; turn < times(2, 20); turn++) {
         const closed = await client.post('/perp/close', { ...perp, base: 'ETH', quote: 'USD' })
         if (closed.status === 200) await mined(client, closed.body.txHash)
         const opened = await open({ side: turn % 2 === 0 ? 'SHORT' : 'LONG', amount: '26', limitPrice: undefined })
@@ -247,26 +261,18 @@ const ways: readonly Way[] = [
       await done(
         await site.owner.post('/perp/deposit', { ...local, connector: 'perp', address: site.friend, token: 'USDC', amount: '250000' }),
       )
-      for (let turn = 0; turn < times(10, 12); turn++) {
-        answers.push(
-          await done(
-            await client.post('/perp/open', {
-              ...own,
-              side: 'LONG',
-              amount: '5',
-              margin: '4000',
-              leverage: '9',
-              allowedSlippage: '1/1000',
-            }),
-          ),
+      const turns = await repeat(12, async () => {
+        const opened = await done(
+          await client.post('/perp/open', { ...own, side: 'LONG', amount: '5', margin: '4000', leverage: '9', allowedSlippage: '1/1000' }),
         )
         // The friend sells as much as leaves the price within what a close may lose.
         await done(await site.owner.post('/perp/open', { ...friend, side: 'SHORT', amount: pushing, margin: '200000', leverage: '9' }))
-        answers.push(await done(await client.post('/perp/close', own)))
+        const closed = await done(await client.post('/perp/close', own))
         await done(await site.owner.post('/perp/close', friend))
         await settled(site)
-      }
-      return answers
+        return [opened, closed]
+      })
+      return [...answers, ...turns]
     },
     isPartlyAllowed: true,
     most: mostDollars + 0.05 * perpetualDollars,
@@ -311,7 +317,7 @@ const ways: readonly Way[] = [
   {
     title: 'adds liquidity and shares at a price that it pushed',
     async take({ client, address }, site) {
-      const own = await site.thief.getAddress()
+      const own = site.thief
       await site.send(pools.v2Router, 'swapExactTokensForTokens(uint256,uint256,address[],address,uint256)', [
         8000n * ether,
         0n,
@@ -341,18 +347,10 @@ const ways: readonly Way[] = [
   {
     title: 'wraps and unwraps at the highest fees',
     async take({ client, address }) {
-      const answers: Answer[] = []
-      for (let index = 0; index < times(20, 60); index++)
-        answers.push(
-          await client.post(index % 2 === 0 ? '/evm/wrap' : '/evm/unwrap', {
-            ...local,
-            address,
-            amount: '0.001',
-            maxFeePerGas: '150',
-            maxPriorityFeePerGas: '150',
-          }),
-        )
-      return answers
+      const fees = { maxFeePerGas: '150', maxPriorityFeePerGas: '150' }
+      const act = (turn: number) =>
+        client.post(turn % 2 === 0 ? '/evm/wrap' : '/evm/unwrap', { ...local, address, amount: '0.001', ...fees })
+      return repeat(times(20, 60), async (turn) => [await act(turn)])
     },
     isPartlyAllowed: true,
   },
@@ -374,31 +372,23 @@ const ways: readonly Way[] = [
     title: 'cancels at the highest fees',
     async take(stolen, site) {
       const { client, address } = stolen
-      const answers: Answer[] = []
-      for (let round = 0; round < times(10, 15); round++)
-        await withoutMining(site, async () => {
+      return repeat(times(12, 15), () =>
+        withoutMining(site, async () => {
           const sent = await client.post('/evm/wrap', { ...local, address, amount: '0.001', maxFeePerGas: '4', maxPriorityFeePerGas: '4' })
-          answers.push(sent)
+          const answers = [sent]
+          const { nonce } = sent.body
           for (const gwei of ['20', '100', '250'])
-            answers.push(
-              await client.post('/evm/cancel', {
-                ...local,
-                address,
-                nonce: sent.body.nonce,
-                maxFeePerGas: gwei,
-                maxPriorityFeePerGas: gwei,
-              }),
-            )
-          return []
-        })
-      return answers
+            answers.push(await client.post('/evm/cancel', { ...local, address, nonce, maxFeePerGas: gwei, maxPriorityFeePerGas: gwei }))
+          return answers
+        }),
+      )
     },
     isPartlyAllowed: true,
   },
   {
     title: 'approves itself and takes by transferFrom',
     async take({ client, address }, site) {
-      const spender = await site.thief.getAddress()
+      const spender = site.thief
       const answers: Answer[] = []
       for (const token of ['WETH', 'USDC', 'WBTC'] as const) {
         const approved = await client.post('/evm/approve', { ...local, address, spender, token })
@@ -414,7 +404,7 @@ const ways: readonly Way[] = [
   {
     title: 'sends to itself',
     async take({ client, address }, site) {
-      const to = await site.thief.getAddress()
+      const to = site.thief
       return [
         await client.post('/evm/send', { ...local, address, to, token: 'WETH', amount: '100' }),
         await client.post('/evm/send', { ...local, address, to, token: 'ETH', amount: '100' }),
@@ -449,7 +439,7 @@ const ways: readonly Way[] = [
   {
     title: 'trades again and again within the allowed loss',
     async take(stolen, site) {
-      const [answers, count]: [Answer[], number] = [[], times(20, 100)]
+      const [answers, count]: [Answer[], number] = [[], times(10, 100)]
       for (let index = 0; index < count; index++) answers.push(await sell(stolen, { amount: String(50 / count) }))
       const done = answers.filter(({ status }) => status === 200)
       for (const { body } of done.slice(-1)) await mined(site.owner, body.txHash)
@@ -460,27 +450,26 @@ const ways: readonly Way[] = [
   {
     title: 'sandwiches its trades',
     async take(stolen, site) {
-      const own = await site.thief.getAddress()
-      const router = new Contract(
-        pools.v2Router,
-        ['function swapExactTokensForTokens(uint256,uint256,address[],address,uint256)'],
-        site.thief,
-      )
-      const push = (path: string[], amountRaw: bigint) =>
-        router.getFunction('swapExactTokensForTokens')(amountRaw, 0n, path, own, MaxUint256, {
-          gasLimit: 500_000n,
-          maxFeePerGas: 10n ** 12n,
-          maxPriorityFeePerGas: 10n ** 11n,
+      const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n }
+      const push = (path: string[], amountRaw: bigint) => ({
+        ...callOf(pools.v2Router, 'swapExactTokensForTokens(uint256,uint256,address[],address,uint256)', [
+          amountRaw,
+          0n,
+          path,
+          site.thief,
+          MaxUint256,
+        ]),
+        fees,
+      })
+      const answers = await repeat(12, async () => {
+        const sold = await withoutMining(site, async () => {
+          const answer = await sell(stolen, { amount: '20', version: 'v2' })
+          await submitFrom(site.rpc, site.thief, push([WETH.address, USDC.address], 35n * ether))
+          return [answer]
         })
-      const answers: Answer[] = []
-      for (let round = 0; round < 12; round++) {
-        await withoutMining(site, async () => {
-          answers.push(await sell(stolen, { amount: '20', version: 'v2' }))
-          await push([WETH.address, USDC.address], 35n * ether)
-          return []
-        })
-        await (await push([USDC.address, WETH.address], 104_000n * 10n ** 6n)).wait()
-      }
+        await sendFrom(site.rpc, site.thief, push([USDC.address, WETH.address], 104_000n * 10n ** 6n))
+        return sold
+      })
       expect(answers.filter(({ status }) => status === 200)).to.have.length.above(0)
       return answers
     },
@@ -488,7 +477,7 @@ const ways: readonly Way[] = [
   },
   {
     title: 'trades many times at the same moment',
-    take: (stolen) => Promise.all(Array.from({ length: times(25, 100) }, () => sell(stolen, { amount: String(200 / times(25, 100)) }))),
+    take: (stolen) => Promise.all(Array.from({ length: times(16, 100) }, () => sell(stolen, { amount: String(200 / times(16, 100)) }))),
     isPartlyAllowed: true,
   },
   {
@@ -496,7 +485,9 @@ const ways: readonly Way[] = [
     async take({ client, address }) {
       const body = { ...uniswap, address, side: 'SELL', base: 'WETH', quote: 'USDC', amount: '5', allowedSlippage: '1/100' }
       const answers = await Promise.all(
-        Array.from({ length: 20 }, () => client.post('/amm/trade', body, { headers: { 'Idempotency-Key': 'the-same-request' } })),
+        Array.from({ length: times(10, 20) }, () =>
+          client.post('/amm/trade', body, { headers: { 'Idempotency-Key': 'the-same-request' } }),
+        ),
       )
       const hashes = new Set(answers.flatMap(({ status, body: { txHash } }) => (status === 200 ? [String(txHash)] : [])))
       expect(hashes.size).to.equal(1)
@@ -509,24 +500,22 @@ const ways: readonly Way[] = [
     async take({ client, address }, site) {
       const market = oasisDevnetMarket(deployerAddress('oasis'))
       await site.send(USDC.address, 'approve(address,uint256)', [market, MaxUint256])
-      const answers: Answer[] = []
-      for (let turn = 0; turn < 8; turn++) {
+      return repeat(8, async () => {
         // The book has no better bid: nothing is filled as it is placed.
         const placed = await client.post('/clob/orders', { ...oasis, ...order, address, side: 'SELL', price: '2905', amount: '15' })
-        answers.push(placed)
-        if (placed.status !== 200) continue
+        if (placed.status !== 200) return [placed]
         await mined(client, placed.body.txHash)
         await settled(site)
         const { body } = await client.get('/clob/orders', { ...oasis, address, market: order.market })
         const open = body.orders.find(({ clientOrderId }: { clientOrderId?: string }) => clientOrderId === placed.body.clientOrderId)
-        if (!open?.orderId) continue
+        if (!open?.orderId) return [placed]
         await site.send(market, 'buy(uint256,uint256)', [BigInt(open.orderId), 9n * ether])
         // What is left is cancelled, in the hope that it frees all of the loss.
         const left = new URLSearchParams({ ...oasis, address, market: order.market, orderId: String(open.orderId) })
-        answers.push(await client.request('DELETE', `/clob/orders?${left.toString()}`))
+        const cancelled = await client.request('DELETE', `/clob/orders?${left.toString()}`)
         await settled(site)
-      }
-      return answers
+        return [placed, cancelled]
+      })
     },
     isPartlyAllowed: true,
   },
@@ -574,16 +563,13 @@ const ways: readonly Way[] = [
   {
     title: 'makes up a book with two makers beside a pool that it pushed',
     async take(stolen, site) {
-      const second = new NonceManager(Wallet.createRandom(site.provider))
-      const secondAddress = await second.getAddress()
-      await site.rpc('anvil_setBalance', secondAddress, toQuantity(100n * ether))
-      const asMaker = async (maker: NonceManager, to: string, signature: string, args: readonly unknown[]) => {
-        const contract = new Contract(to, [`function ${signature}`], maker)
-        await (await contract.getFunction(signature)(...args, { gasLimit: 8_000_000n })).wait()
-      }
+      const second = Wallet.createRandom().address
+      await takeAccount(site.rpc, second, 100n * ether)
+      const asMaker = (maker: string, to: string, signature: string, args: readonly unknown[]) =>
+        sendFrom(site.rpc, maker, callOf(to, signature, args))
       const [wbtc, usdc] = [10n ** 8n, 10n ** 6n]
-      await site.send(WBTC.address, 'transfer(address,uint256)', [secondAddress, 100n * wbtc])
-      await site.send(USDC.address, 'transfer(address,uint256)', [secondAddress, 1_000_000n * usdc])
+      await site.send(WBTC.address, 'transfer(address,uint256)', [second, 100n * wbtc])
+      await site.send(USDC.address, 'transfer(address,uint256)', [second, 1_000_000n * usdc])
       const market = oasisDevnetMarket(deployerAddress('oasis'))
       // At half of the price: what is there on the other side is taken first, and the second maker trades with the first.
       for (const maker of [site.thief, second]) {
@@ -593,7 +579,7 @@ const ways: readonly Way[] = [
         await asMaker(maker, market, offer, [299_000n * usdc, USDC.address, 10n * wbtc, WBTC.address, 0n, false])
       }
       await asMaker(second, market, 'buyAllAmount(address,uint256,address,uint256)', [WBTC.address, wbtc / 100n, USDC.address, 400n * usdc])
-      const swap = [[WBTC.address, USDC.address, 3000, await site.thief.getAddress(), 100n * wbtc, 0n, 0n]]
+      const swap = [[WBTC.address, USDC.address, 3000, site.thief, 100n * wbtc, 0n, 0n]]
       await site.send(pools.router, 'exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))', swap)
       await site.pass(700)
       const { client, address } = stolen
