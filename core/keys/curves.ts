@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto'
-import { getAddress, isAddress } from 'ethers/address'
+import { getAddress } from 'ethers/address'
 import { SigningKey } from 'ethers/crypto'
 import { computeAddress } from 'ethers/transaction'
 import { decodeBase58 as decodeNumber, encodeBase58, getBytes, hexlify, toBeArray } from 'ethers/utils'
@@ -26,7 +26,7 @@ interface Curve {
 
 export const curves: Readonly<Record<CurveName, Curve>> = {
   secp256k1: {
-    address: (text) => (isAddress(text) ? getAddress(text) : undefined),
+    address: checksummed,
     addressOf: computeAddress,
     parse: parseSecp256k1Key,
     signerOf(privateKey) {
@@ -46,6 +46,24 @@ export const curves: Readonly<Record<CurveName, Curve>> = {
       return (message) => new Uint8Array(sign(null, message, key))
     },
   },
+}
+
+/** Addresses as they were written, and their spellings with checksum: to compute one takes a hash, and a policy has each several times. */
+const knownSpellings = new Map<string, string>()
+const maxKnownSpellings = 4_000
+
+/** The spelling with checksum (EIP-55). Undefined if the text is not an address or its checksum is wrong. */
+function checksummed(text: string): string | undefined {
+  const known = knownSpellings.get(text)
+  if (known !== undefined) return known
+  try {
+    const address = getAddress(text)
+    if (knownSpellings.size >= maxKnownSpellings) knownSpellings.clear()
+    knownSpellings.set(text, address).set(address, address)
+    return address
+  } catch {
+    return undefined
+  }
 }
 
 /** The 32 bytes of an address of ed25519. @throws Error for any other text */

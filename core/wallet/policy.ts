@@ -5,6 +5,7 @@ import type { Static } from 'typebox'
 import * as Value from 'typebox/value'
 import type { ErrorName } from '../base/errors.ts'
 import { networkPath } from '../base/networks.ts'
+import { curves } from '../keys/curves.ts'
 
 /** Why the signer does not sign: a sentence for the caller and the log, without any secret, and its name in the table of errors. */
 export class Refusal extends Error {
@@ -275,4 +276,4 @@ function rulesOf(name: string, policy: NetworkPolicy, { allowedSpenders, recipie
 }
 
 // getAddress refuses a wrong checksum: a mistyped spender must not become a valid one.
-const lowerCase = (text: string): string => getAddress(text).toLowerCase()
+const lowerCase = (text: string): string => (curves.secp256k1.address(text) ?? getAddress(text)).toLowerCase()

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { HDNodeWallet } from 'ethers'
 import { devnetPrivateKeys } from '../../core/keys/devnet-keys.ts'
-import { parseSecp256k1Key, wellKnownAddresses } from '../../core/keys/curves.ts'
+import { curves, parseSecp256k1Key, wellKnownAddresses } from '../../core/keys/curves.ts'
 import { refusalOf, refusesStrangeKeys, wellKnownMnemonic } from './strange-keys.ts'
 
 const key = '4bd6b45fdc4c8cbd7fd3e0318961b5d0470d6d4fb31bc1eb51aad054b7da2cb8'
@@ -36,6 +36,21 @@ describe('parsing a private key of an EVM chain', () => {
       expect(refusalOf(parseSecp256k1Key, wallet.privateKey))
         .to.match(/test account of anvil and hardhat/)
         .and.not.include(wallet.privateKey.slice(2))
+    }
+  })
+})
+
+describe('an address of an EVM chain', () => {
+  const { address } = curves.secp256k1
+  const right = '0x6B175474E89094C44Da98b954EedeAC495271d0F'
+
+  it('has its spelling with checksum, and none where the checksum is wrong, however often and in whatever order it is asked', () => {
+    const mistyped = right.replace('Da98', 'da98')
+    for (let round = 0; round < 2; round += 1) {
+      expect(address(right.toLowerCase())).to.equal(right)
+      expect(address(right)).to.equal(right)
+      expect(address(mistyped)).to.equal(undefined)
+      expect(address(`${right}0`)).to.equal(undefined)
     }
   })
 })
