@@ -5,6 +5,7 @@ import { pause } from '../base/async.ts'
 import { ConfigError, StartError } from '../config/problems.ts'
 import type { Flags, Settings } from '../config/settings.ts'
 import { refuseCoreFiles } from '../base/core-files.ts'
+import { optimizeAsUsual, optimizeLate } from '../base/late-optimizing.ts'
 import type { Kernel } from '../kernel.ts'
 import { limitCompilers, limitHeap } from './memory.ts'
 import { complain, say } from './output.ts'
@@ -51,6 +52,7 @@ async function start(readSettings: () => Settings): Promise<void> {
   let settings = readSettings()
   goOnUnheard()
   limitCompilers()
+  optimizeLate()
   // Loaded here, so that other commands do not load a server.
   const [{ startKernel }, { closeToOthers, makeConf, refuseBeforeStart }] = await Promise.all([import('../kernel.ts'), import('./home.ts')])
   try {
@@ -68,6 +70,7 @@ async function start(readSettings: () => Settings): Promise<void> {
     duringStart.over()
     onSignals(stopping, kernel.log)
     limitHeap()
+    optimizeAsUsual()
     const failing = await failingAfter(kernel, firstWaitMs, stopping.signal)
     const late = new Set(kernel.services.registry.plugins.filter(({ state }) => state === 'pending').map(({ name }) => name))
     say(await summary(kernel, settings, failing))

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import inspector from 'node:inspector'
 import { fileURLToPath } from 'node:url'
 import { refuseCoreFiles, withoutCoreFiles } from '../base/core-files.ts'
+import { lateOptimizing } from '../base/late-optimizing.ts'
 import { programUrl } from '../base/layout.ts'
 import { giveSecret } from '../keys/passphrase.ts'
 
@@ -200,9 +201,12 @@ const withoutDebugger = process.allowedNodeEnvironmentFlags.has('--disable-sigus
   ? ['--disable-sigusr1']
   : ['--import', `data:text/javascript,process.on('SIGUSR1',()=>{})`]
 
-/** These processes make few objects and are idle most of the time: a small space for young objects, and one arena of malloc that shrinks. */
+/**
+ * These processes make few objects and are idle most of the time: a small space for young objects, one thread of V8 beside the main one, and one
+ * arena of malloc that shrinks.
+ */
 const littleMemory = {
-  flags: ['--max-semi-space-size=1'],
+  flags: ['--max-semi-space-size=1', '--v8-pool-size=1'],
   environment: { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072' },
 }
 
@@ -214,6 +218,7 @@ export function forkModule(module: string, variables: readonly string[] = []): C
   const { url, flags } = programUrl(`core/wallet/${module}`)
   const [program, args] = withoutCoreFiles(process.execPath, [
     ...littleMemory.flags,
+    ...lateOptimizing,
     ...withoutDebugger,
     ...flags,
     fileURLToPath(url),

@@ -36,7 +36,7 @@ describe('the memory of the processes', () => {
   it('stays small where the keeper and the signer are forked', async () => {
     for (const module of ['signer-keeper', 'signer-process']) {
       const child = forkModule(module)
-      expect(child.spawnargs).to.include('--max-semi-space-size=1')
+      expect(child.spawnargs).to.include.members(['--max-semi-space-size=1', '--v8-pool-size=1'])
       child.kill('SIGKILL')
       await once(child, 'exit')
     }
