@@ -85,15 +85,23 @@ describe('alerts of a server', function () {
     await told('stuckTransaction', 'resolved')
   })
 
-  it('tell of a wallet with little of the coin, and when it has enough again', async () => {
+  it('tell of a wallet with little of the coin, and when it has enough again, by the block of that', async () => {
     const before = await rpc('eth_getBalance', others, 'latest')
-    await rpc('anvil_setBalance', others, '0x38d7ea4c68000')
-    await rpc('evm_mine')
-    const message = await told('lowGas')
-    expect(message['items']).to.deep.equal([{ subject: `ethereum/local ${others}`, words: `${others} on ethereum/local has 0.001 ETH` }])
-    await rpc('anvil_setBalance', others, before)
-    await rpc('evm_mine')
-    expect(subjectsOf(await told('lowGas', 'resolved'))).to.deep.equal([`ethereum/local ${others}`])
+    const inOneBlock = async (balance: unknown) => {
+      await rpc('anvil_setBalance', others, balance)
+      await rpc('evm_mine')
+      return rpc('eth_blockNumber')
+    }
+    // No other block comes: what is told then was told for this one.
+    await withoutBlocks(rpc, async () => {
+      const poor = await inOneBlock('0x38d7ea4c68000')
+      const message = await told('lowGas')
+      expect(message['items']).to.deep.equal([{ subject: `ethereum/local ${others}`, words: `${others} on ethereum/local has 0.001 ETH` }])
+      expect(await rpc('eth_blockNumber')).to.equal(poor)
+      const rich = await inOneBlock(before)
+      expect(subjectsOf(await told('lowGas', 'resolved'))).to.deep.equal([`ethereum/local ${others}`])
+      expect(await rpc('eth_blockNumber')).to.equal(rich)
+    })
   })
 
   it('tell of a position that earns no fees', async () => {

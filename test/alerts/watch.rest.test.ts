@@ -7,6 +7,7 @@ import {
   type AlertWatch,
   type RuleHealth,
 } from '../../core/alerts/index.ts'
+import type { PortfolioResponse } from '../../core/api/portfolio.ts'
 import { alertsFile, type AlertSettings } from '../../core/config/alerts-file.ts'
 import type { Store } from '../../core/store/store.ts'
 import { loadedWith } from '../../tools/imports.ts'
@@ -188,6 +189,33 @@ describe('the watch of alerts', () => {
       await watch.stop()
     }
   })
+
+  // The first by what is set where nobody sets it, which is for blocks of that time.
+  for (const [blockSeconds, set] of [
+    [12, {}],
+    [2, { portfolioSeconds: 2 }],
+  ] as const)
+    it(`has a message of what a block changed within the next one and two seconds, where there is one every ${blockSeconds} s`, async () => {
+      const position = (tokenId: number, inRange: boolean) => ({ connector: 'uniswap', tokenId: String(tokenId), pool: '0xP', inRange })
+      const firstOut: number[] = []
+      const block = () => every(blockSeconds * 1_000)
+      const portfolio = async () => {
+        const liquidity = firstOut.map((from, tokenId) => position(tokenId, block() < from))
+        return { timestamp: 0, networks: [{ ...on, wallets: [{ address: '0xA', liquidity }] }] } as unknown as PortfolioResponse
+      }
+      const heads = () => new Map([['ethereum/mainnet', block()]])
+      const watch = start((settings) => void Object.assign(settings, set), { portfolio, heads })
+      await pass(watch, 60)
+      // At other moments of the watch's own turn.
+      for (const [tokenId, laterMs] of [0, 300, 700, 5_100, 7_900, 11_000, 13_300].entries()) {
+        blocksFrom += laterMs
+        await pass(watch, (3 + tokenId) * blockSeconds)
+        firstOut.push(block() + 1)
+        const outAtMs = blocksFrom + (block() + 1) * blockSeconds * 1_000
+        while (!(await told()).some((each) => each.endsWith(` uniswap ${tokenId}`))) await pass(watch, 1)
+        expect((now - outAtMs) / 1_000, `position ${tokenId}`).to.be.within(0, blockSeconds + 2)
+      }
+    })
 
   it('says once that a rule cannot look, and of nothing that it is over because of that', async () => {
     const watch = start()
