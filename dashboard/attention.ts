@@ -3,12 +3,13 @@ import type { ResponseAt } from './api.ts'
 import { duration } from './age.tsx'
 import type { Alert } from './alerts.tsx'
 import { isWaiting } from './approvals.tsx'
+import { nearLimit, shareUsed, type Limit } from './clients.tsx'
 import type { NetworkStatus } from './networks.tsx'
 import type { Plugin } from './plugins.tsx'
 import { isNearItsPrice, marginUsed, nearLiquidation } from './positions.tsx'
 import { heldBy } from './stops.tsx'
 import { isStuck, linkOf, wordsOf, type Transaction } from './transaction-words.ts'
-import { hasNoGas, isEmpty, isLowOnGas, walletsIn } from './wallets.tsx'
+import { hasNoGas, isEmpty, isLowOnGas, walletsIn, type PlacedWallet } from './wallets.tsx'
 import { linkTo } from './route.ts'
 
 export interface Item {
@@ -29,6 +30,7 @@ export interface Known {
   readonly open?: readonly Transaction[] | undefined
   /** There are more than `open`. */
   readonly hasMoreOpen?: boolean
+  readonly limits?: readonly (Limit & { readonly client: string })[] | undefined
   readonly networks?: readonly NetworkStatus[] | undefined
   readonly portfolio?: ResponseAt<'GET', '/portfolio'> | undefined
   readonly approvals?: ResponseAt<'GET', '/approvals'> | undefined
@@ -50,8 +52,19 @@ export interface Unread {
 const oldBlockSeconds = 120
 
 export function attention(known: Known): Item[] {
+  const wallets = known.portfolio ? walletsIn(known.portfolio) : []
   const own = withAlerts(
-    [...ofServer(known), ...ofTransactions(known), ...ofWallets(known), ...ofNetworks(known), ...ofPeople(known), ...ofCertificates(known)],
+    [
+      ...ofServer(known),
+      ...ofTransactions(known),
+      ...ofLimits(known),
+      ...wallets.flatMap(ofGas),
+      ...ofNetworks(known),
+      ...wallets.flatMap(ofMargin),
+      ...wallets.flatMap(ofRanges),
+      ...ofPeople(known),
+      ...ofCertificates(known),
+    ],
     known.alerts?.alerts,
   )
   const items = [...own, ...ofAlerts(known, own), ...ofUnread(known)]
@@ -61,7 +74,7 @@ export function attention(known: Known): Item[] {
 const alertKey = ({ rule, subject }: Pick<Alert, 'rule' | 'subject'>): string => `${rule} ${subject}`
 
 /** Of what the page finds itself no more is shown than which rules tell people of it. */
-export function withAlerts(items: readonly Item[], alerts: readonly Alert[] = []): Item[] {
+function withAlerts(items: readonly Item[], alerts: readonly Alert[] = []): Item[] {
   const raised = new Map(alerts.map((each) => [alertKey(each), each]))
   return items.map((item) => ({ ...item, alerts: (item.told ?? []).flatMap((key) => raised.get(key) ?? []) }))
 }
@@ -70,7 +83,7 @@ export function withAlerts(items: readonly Item[], alerts: readonly Alert[] = []
 const mostOfRule = 10
 
 /** What no item of the page itself is about. */
-export function ofAlerts({ alerts }: Pick<Known, 'alerts'>, own: readonly Item[]): Item[] {
+function ofAlerts({ alerts }: Pick<Known, 'alerts'>, own: readonly Item[]): Item[] {
   const shown = new Set(own.flatMap((item) => item.alerts ?? []))
   const others = (alerts?.alerts ?? []).filter((each) => !shown.has(each))
   const byRule = new Map<string, Alert[]>()
@@ -131,57 +144,62 @@ const ofTransactions = ({ open = [], hasMoreOpen = false, now }: Known): Item[] 
   ...(hasMoreOpen ? [{ tone: 'bad', text: 'More are stuck than are listed here', link: linkTo('transactions') } as const] : []),
 ]
 
-function ofWallets({ portfolio }: Known): Item[] {
-  if (!portfolio) return []
-  return walletsIn(portfolio).flatMap((wallet): Item[] => {
-    const where = `${wallet.address.slice(0, 10)}… on ${wallet.chain}/${wallet.network}`
-    const name = `${wallet.chain}/${wallet.network} ${wallet.address}`
-    const accounts = [
-      ...wallet.perpetuals.map((each) => ({ ...each, name: each.connector })),
-      ...wallet.margin.map((each) => ({ ...each, accountValue: each.equity, name: `${each.connector} ${each.mode}` })),
-    ]
+const ofLimits = ({ limits = [] }: Known): Item[] =>
+  limits.flatMap((limit): Item[] => {
+    const { client, limit: name, chain, network } = limit
+    const share = shareUsed(limit)
+    if (share === undefined || share < nearLimit) return []
     return [
-      ...accounts
-        .filter((account) => (marginUsed(account) ?? 0) >= nearLiquidation)
-        .map((account): Item => ({
-          tone: 'bad',
-          text: `Near liquidation: ${account.name}, ${where}`,
-          link: linkTo('positions'),
-          told: [`nearLiquidation ${name} ${account.name}`],
-        })),
-      ...wallet.perpetuals.flatMap(({ connector, positions = [] }) =>
-        positions.filter(isNearItsPrice).map(({ market, liquidationPrice }): Item => ({
-          tone: 'bad',
-          text: `Near liquidation: ${connector} ${market} at ${liquidationPrice}, ${where}`,
-          link: linkTo('positions'),
-          told: [`nearLiquidation ${name} ${connector} ${market}`],
-        })),
-      ),
-      // A wallet that holds nothing is one that nobody uses there.
-      ...(hasNoGas(wallet) && !isEmpty(wallet)
-        ? [{ tone: 'bad', text: `No gas: ${where}`, link: linkTo('wallets'), told: [`lowGas ${name}`] } as const]
-        : []),
-      ...(isLowOnGas(wallet) && !hasNoGas(wallet)
-        ? [
-            {
-              tone: 'warn',
-              text: `Gas of ${where} lasts ${wallet.gas?.daysLeft} days`,
-              link: linkTo('wallets'),
-              told: [`lowGas ${name}`],
-            } as const,
-          ]
-        : []),
-      ...wallet.liquidity
-        .filter(({ inRange }) => !inRange)
-        .map(({ connector, tokenId }): Item => ({
-          tone: 'warn',
-          text: `Out of range: ${connector} ${tokenId}, ${where}`,
-          link: linkTo('positions'),
-          told: [`outOfRange ${name} ${connector} ${tokenId}`],
-        })),
+      {
+        tone: share >= 1 ? 'bad' : 'warn',
+        text: `${client} has used ${Math.round(share * 100)} % of ${name}${chain === undefined ? '' : ` on ${chain}/${network}`}`,
+        link: linkTo('clients'),
+        told: [`limitNearlyUsed ${client} ${name}`, `limitReached ${client} ${name}`],
+      },
     ]
   })
+
+/** For people, and as the rules of alerts name it. */
+const placeOf = ({ chain, network, address }: PlacedWallet): string => `${address.slice(0, 10)}… on ${chain}/${network}`
+const subjectOf = ({ chain, network, address }: PlacedWallet): string => `${chain}/${network} ${address}`
+
+function ofGas(wallet: PlacedWallet): Item[] {
+  const [link, told] = [linkTo('wallets'), [`lowGas ${subjectOf(wallet)}`]]
+  // A wallet that holds nothing is one that nobody uses there.
+  if (hasNoGas(wallet)) return isEmpty(wallet) ? [] : [{ tone: 'bad', text: `No gas: ${placeOf(wallet)}`, link, told }]
+  return isLowOnGas(wallet) ? [{ tone: 'warn', text: `Gas of ${placeOf(wallet)} lasts ${wallet.gas?.daysLeft} days`, link, told }] : []
 }
+
+function ofMargin(wallet: PlacedWallet): Item[] {
+  const near = (what: string, subject: string): Item => ({
+    tone: 'bad',
+    text: `Near liquidation: ${what}, ${placeOf(wallet)}`,
+    link: linkTo('positions'),
+    told: [`nearLiquidation ${subjectOf(wallet)} ${subject}`],
+  })
+  const accounts = [
+    ...wallet.perpetuals.map((each) => ({ ...each, name: each.connector })),
+    ...wallet.margin.map((each) => ({ ...each, accountValue: each.equity, name: `${each.connector} ${each.mode}` })),
+  ]
+  return [
+    ...accounts.filter((account) => (marginUsed(account) ?? 0) >= nearLiquidation).map(({ name }) => near(name, name)),
+    ...wallet.perpetuals.flatMap(({ connector, positions = [] }) =>
+      positions
+        .filter(isNearItsPrice)
+        .map(({ market, liquidationPrice }) => near(`${connector} ${market} at ${liquidationPrice}`, `${connector} ${market}`)),
+    ),
+  ]
+}
+
+const ofRanges = (wallet: PlacedWallet): Item[] =>
+  wallet.liquidity
+    .filter(({ inRange }) => !inRange)
+    .map(({ connector, tokenId }): Item => ({
+      tone: 'warn',
+      text: `Out of range: ${connector} ${tokenId}, ${placeOf(wallet)}`,
+      link: linkTo('positions'),
+      told: [`outOfRange ${subjectOf(wallet)} ${connector} ${tokenId}`],
+    }))
 
 /** With more that are down for one reason, as when the line is cut, they are one item. */
 const mostDownAlone = 2

@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks'
 import { Age, until } from './age.tsx'
 import { useCaller } from './act.tsx'
-import { serverNow } from './api.ts'
-import { useResource } from './resource.ts'
+import { serverNow, type ResponseAt } from './api.ts'
+import { useResource, useResources } from './resource.ts'
 import { linkTo } from './route.ts'
 import { Section } from './section.tsx'
 import { StopButtons } from './stops.tsx'
@@ -11,13 +11,19 @@ import { Table } from './table.tsx'
 import { Amount, Badge, Text } from './text.tsx'
 import { linkOf, wordsOf } from './transaction-words.ts'
 
-/** @param asks with the permission admin: another client than the caller */
-export const useLimits = (client: string, asks = false) =>
-  useResource('/limits', asks ? { client } : {}, {
-    everySeconds: 60,
-    pauseSeconds: 20,
-    after: { transactions: (limits, told) => (told.client === client ? undefined : limits) },
-  })
+export type Limit = ResponseAt<'GET', '/limits'>['limits'][number]
+
+/** Of clients, in their order. Of oneself it needs no permission. */
+export const useLimits = (clients: readonly string[], caller: string | undefined) =>
+  useResources(
+    '/limits',
+    clients.map((client) => ({
+      request: client === caller ? {} : { client },
+      everySeconds: 60,
+      pauseSeconds: 20,
+      after: { transactions: (limits, told) => (told.client === client ? undefined : limits) },
+    })),
+  )
 
 /** From 0 to 1, and more where it is over. A share for people, and no amount. */
 export function shareUsed({ used, allowed }: { used?: string | undefined; allowed: string }): number | undefined {
@@ -61,8 +67,7 @@ const Certificates = () => (
 )
 
 function Client({ name, isCaller }: { name: string; isCaller: boolean }) {
-  // Of oneself it needs no permission.
-  const limits = useLimits(name, !isCaller)
+  const [limits = { reload: () => {} }] = useLimits([name], isCaller ? name : undefined)
   const [showsBook, show] = useState(false)
   return (
     <Section title={name} of={limits} aside={<StopButtons scope={{ client: name }} name={`client ${name}`} />}>
@@ -150,9 +155,9 @@ const mostFailures = 20
 /** What was asked for and never came to pass. */
 function Failures({ client }: { client: string }) {
   const since = dayBefore()
-  const lists = failed.map((state) =>
-    // oxlint-disable-next-line react/rules-of-hooks -- always the same three
-    useResource('/transactions', { client, state, since, limit: mostFailures }, { everySeconds: 60 }),
+  const lists = useResources(
+    '/transactions',
+    failed.map((state) => ({ request: { client, state, since, limit: mostFailures }, everySeconds: 60 })),
   )
   const [refusal] = lists.flatMap((each) => each.refusal ?? [])
   const rows = lists.flatMap(({ data }) => data?.transactions ?? []).toSorted((one, other) => other.createdAt - one.createdAt)

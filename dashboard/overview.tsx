@@ -1,14 +1,13 @@
 // The first view: what needs somebody, what is stopped, the networks, and what was done last.
 import { useCaller, useMay } from './act.tsx'
-import { AlertMark, Silences, useAlerts, type Alert } from './alerts.tsx'
+import { AlertMark, Silences, useAlerts } from './alerts.tsx'
 import { serverNow } from './api.ts'
 import { useApprovals } from './approvals.tsx'
-import { attention, ofAlerts, withAlerts, type Item, type Unread } from './attention.ts'
-import { nearLimit, shareUsed, useLimits } from './clients.tsx'
+import { attention, type Item, type Unread } from './attention.ts'
+import { useLimits } from './clients.tsx'
 import { Networks, useNetworks } from './networks.tsx'
 import { usePlugins } from './plugins.tsx'
-import { useResource, type Resource } from './resource.ts'
-import { linkTo } from './route.ts'
+import { useResource, useResources, type Resource } from './resource.ts'
 import { Stops, useStops } from './stops.tsx'
 import { Badge, Text } from './text.tsx'
 import { takeIfListed } from './transaction-events.ts'
@@ -18,17 +17,14 @@ import { usePortfolio } from './wallets.tsx'
 
 /** Those that are not mined and were asked for longer ago than that usually takes: of many that are open, they are the last. */
 const useStuck = () =>
-  (['QUEUED', 'SIGNED', 'BROADCAST'] as const).map((state) =>
-    // oxlint-disable-next-line react/rules-of-hooks -- always the same three
-    useResource(
-      '/transactions',
-      { state, limit: 20 },
-      {
-        everySeconds: 60,
-        after: { transactions: takeIfListed({ state }) },
-        asOfNow: () => ({ until: new Date(serverNow() - stuckMs).toISOString() }),
-      },
-    ),
+  useResources(
+    '/transactions',
+    (['QUEUED', 'SIGNED', 'BROADCAST'] as const).map((state) => ({
+      request: { state, limit: 20 },
+      everySeconds: 60,
+      after: { transactions: takeIfListed({ state }) },
+      asOfNow: () => ({ until: new Date(serverNow() - stuckMs).toISOString() }),
+    })),
   )
 
 export function Overview() {
@@ -54,6 +50,8 @@ function Attention() {
   const health = useResource('/health/ready', {}, { everySeconds: 30 })
   const alerts = useAlerts()
   const mayAskForAlerts = useMay('admin')
+  const clients = caller.data?.clients ?? []
+  const limits = useLimits(clients, caller.data?.client)
   const sources: readonly (readonly [string, Resource<unknown>])[] = [
     ['The clients that you may see', caller],
     ['Networks', networks],
@@ -64,9 +62,8 @@ function Attention() {
     ["The server's parts", health],
     ...(mayAskForAlerts ? [['Alerts', alerts] as const] : []),
     ...stuck.map((each) => ['Transactions that wait long', each] as const),
+    ...limits.map((each, index) => [`Limits of ${clients[index]}`, each] as const),
   ]
-  const clients = caller.data?.clients ?? []
-  const limitAlerts = (alerts.data?.alerts ?? []).filter(({ rule, subject }) => isOfLimits(rule) && clients.some(isFirstIn(subject)))
   const items = attention({
     now: serverNow(),
     open: stuck.flatMap(({ data }) => data?.transactions ?? []),
@@ -78,7 +75,8 @@ function Attention() {
     stops: stops.data,
     health: health.data,
     certificates: caller.data?.certificates,
-    alerts: alerts.data && { ...alerts.data, alerts: alerts.data.alerts.filter((each) => !limitAlerts.includes(each)) },
+    limits: limits.flatMap(({ data }, index) => (data?.limits ?? []).map((limit) => ({ client: clients[index] ?? '', ...limit }))),
+    alerts: alerts.data,
     unread: unreadOf(sources),
   })
   const isLoading = sources.some(([, { data, refusal }]) => data === undefined && refusal === undefined)
@@ -90,14 +88,6 @@ function Attention() {
       <ul class="attention">
         {items.map((item) => (
           <ItemLine key={item.text} of={item} />
-        ))}
-        {clients.map((client) => (
-          <LimitItems
-            key={client}
-            client={client}
-            isCaller={client === caller.data?.client}
-            alerts={limitAlerts.filter(({ subject }) => isFirstIn(subject)(client))}
-          />
         ))}
       </ul>
       <p class="none">{isLoading ? 'Looking…' : 'Nothing.'}</p>
@@ -114,13 +104,6 @@ function unreadOf(sources: readonly (readonly [string, Resource<unknown>])[]): U
   return [...new Map(refused.map((each) => [each.what, each])).values()]
 }
 
-const isOfLimits = (rule: string): boolean => rule === 'limitNearlyUsed' || rule === 'limitReached'
-/** Of a client and a limit. */
-const isFirstIn =
-  (subject: string) =>
-  (client: string): boolean =>
-    subject.startsWith(`${client} `)
-
 const ItemLine = ({ of: { tone, text, link, alerts = [] } }: { of: Item }) => (
   <li>
     <Badge tone={tone}>{tone === 'bad' ? 'now' : 'soon'}</Badge>{' '}
@@ -132,36 +115,3 @@ const ItemLine = ({ of: { tone, text, link, alerts = [] } }: { of: Item }) => (
     ))}
   </li>
 )
-
-function LimitItems({ client, isCaller, alerts }: { client: string; isCaller: boolean; alerts: readonly Alert[] }) {
-  const { data, refusal } = useLimits(client, !isCaller)
-  const near = (data?.limits ?? []).flatMap((limit): Item[] => {
-    const share = shareUsed(limit)
-    if (share === undefined || share < nearLimit) return []
-    return [
-      {
-        tone: share >= 1 ? 'bad' : 'warn',
-        text: `${client} has used ${Math.round(share * 100)} % of ${limit.limit}`,
-        link: linkTo('clients'),
-        told: [`limitNearlyUsed ${client} ${limit.limit}`, `limitReached ${client} ${limit.limit}`],
-      },
-    ]
-  })
-  const own = withAlerts(near, alerts)
-  return (
-    <>
-      {refusal && (
-        <ItemLine
-          of={{
-            tone: 'warn',
-            text: `Limits of ${client} are ${data === undefined ? 'not known' : 'those of before'}: ${refusal.message}`,
-            link: linkTo('clients'),
-          }}
-        />
-      )}
-      {[...own, ...ofAlerts({ alerts: { alerts: [...alerts], channels: [] } }, own)].map((item) => (
-        <ItemLine key={item.text} of={item} />
-      ))}
-    </>
-  )
-}

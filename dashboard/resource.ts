@@ -44,31 +44,48 @@ const [gatherMs, pauseMs] = [250, 1_000]
 /** After failures: 1, 2, 4 … seconds, at most this or as often as it is asked anyway. */
 const longestRetrySeconds = 30
 
+interface Question<Path extends GetPath> extends Refreshing<RequestAt<'GET', Path>, ResponseAt<'GET', Path>> {
+  readonly request: RequestAt<'GET', Path>
+}
+
 /** @param path undefined: nothing is asked for */
 export function useResource<Path extends GetPath>(
   path: Path | undefined,
   request: RequestAt<'GET', Path>,
   refreshing: Refreshing<RequestAt<'GET', Path>, ResponseAt<'GET', Path>>,
 ): Resource<ResponseAt<'GET', Path>> {
-  const { asOfNow } = refreshing
-  const key = path === undefined ? '' : `${path}${queryOf(request)}${asOfNow ? ' as of now' : ''}`
+  const [resource] = useResources(path, path === undefined ? [] : [{ request, ...refreshing }])
+  return resource ?? { reload: () => {} }
+}
+
+/** The answers to several questions of one path, in their order. */
+export function useResources<Path extends GetPath>(
+  path: Path | undefined,
+  questions: readonly Question<Path>[],
+): readonly Resource<ResponseAt<'GET', Path>>[] {
+  const keys = questions.map(({ request, asOfNow }) => `${path}${queryOf(request)}${asOfNow ? ' as of now' : ''}`)
   const [, changed] = useState(0)
   // Before the page is painted, so that what it waits for is on its way meanwhile.
   useLayoutEffect(() => {
     if (path === undefined) return
-    const entry = entryOf(key, () => get(path, { ...request, ...asOfNow?.() }), refreshing as Refreshing)
     const watcher = () => changed((count) => count + 1)
-    entry.watchers.add(watcher)
+    const watched = questions.map(({ request, ...refreshing }, index): [string, Entry] => {
+      const key = keys[index] ?? ''
+      return [key, entryOf(key, () => get(path, { ...request, ...refreshing.asOfNow?.() }), refreshing as Refreshing)]
+    })
+    for (const [, { watchers }] of watched) watchers.add(watcher)
     watcher()
     return () => {
-      entry.watchers.delete(watcher)
-      if (entry.watchers.size > 0) return
-      entry.end?.()
-      entry.end = undefined
-      forget(key, entry)
+      for (const [key, entry] of watched) {
+        entry.watchers.delete(watcher)
+        if (entry.watchers.size > 0) continue
+        entry.end?.()
+        entry.end = undefined
+        forget(key, entry)
+      }
     }
-  }, [key])
-  return (entries.get(key)?.state ?? { reload: () => {} }) as Resource<ResponseAt<'GET', Path>>
+  }, [keys.join('\n')])
+  return keys.map((key) => (entries.get(key)?.state ?? { reload: () => {} }) as Resource<ResponseAt<'GET', Path>>)
 }
 
 function entryOf(key: string, ask: () => Promise<unknown>, refreshing: Refreshing): Entry {

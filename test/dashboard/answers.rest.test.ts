@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Page, Request } from 'playwright-core'
-import { admins, swap } from '../http/shared-server.ts'
+import { admins, local, swap, traders } from '../http/shared-server.ts'
+import { until } from '../transactions/site.ts'
 import { openSite, openTab, withCertificate, type Site } from './browser.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- answers of endpoints, each of its own form
@@ -162,6 +163,64 @@ describe('the dashboard, where the server answers what', function () {
       await item('The certificate of phone expires in 5 d')
       await item('The certificate of bot expired 2 d ago')
       expect(await page.getByRole('link', { name: /certificate of server/ }).count()).to.equal(0)
+    })
+
+    it('lists first what cannot wait, and of that what is stuck, over a limit, without gas, behind and near liquidation', async () => {
+      const hourBefore = Date.now() - 3_600_000
+      const stuck = { id: '1', kind: 'trade', ...local, createdAt: hourBefore, txState: 'QUEUED', final: false, attempts: [] }
+      const limit = { unit: 'transactions', window: 'hour', allowed: '100' }
+      const gas = { symbol: 'ETH', transactions: 1, spent: '1', perDay: '1' }
+      // Each wallet has something of each kind, and the first has no more of what cannot wait than the second.
+      const wallets: Readonly<Record<string, object>> = {
+        [admins]: {
+          gas: { ...gas, balance: '1', daysLeft: '1' },
+          liquidity: [{ connector: 'uniswap', version: 'v3', tokenId: '7', token0: 'A', token1: 'B', inRange: false }],
+          perpetuals: [{ connector: 'perp', unit: 'USDC', accountValue: '49', maintenanceMargin: '50' }],
+        },
+        [traders]: { gas: { ...gas, balance: '0' } },
+      }
+      const node = { url: 'http://node', state: 'slow', inUse: true, trouble: 'It is slow.' }
+      await page.route(
+        (url) => url.pathname === '/transactions',
+        (route) => route.fulfill({ json: { transactions: route.request().url().includes('state=QUEUED') ? [stuck] : [] } }),
+      )
+      await show('', {
+        '/limits': () => ({
+          client: 'client',
+          limits: [
+            { ...limit, limit: 'near', used: '85' },
+            { ...limit, limit: 'full', used: '100' },
+          ],
+        }),
+        '/portfolio': (body) => ({
+          ...body,
+          networks: body.networks.map((network: Body) => ({
+            ...network,
+            wallets: network.wallets.map((wallet: Body) => ({ ...wallet, ...wallets[wallet.address] })),
+          })),
+        }),
+        '/network/status': () => [
+          { chain: 'ethereum', network: 'late', nativeCurrency: 'ETH', currentBlockNumber: 1, currentBlockSeconds: 600, nodes: [node] },
+        ],
+      })
+      const items = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem')
+      const kinds = [
+        /^now Stuck for/,
+        /^now client has used 100 % of full/,
+        /^now No gas/,
+        /^now ethereum\/late is behind/,
+        /^now Near liquidation/,
+        /^soon client has used 85 % of near/,
+        /^soon Gas of .* lasts 1 days/,
+        /^soon Node http:\/\/node/,
+        /^soon Out of range: uniswap 7/,
+      ]
+      let shown: number[] = []
+      await until('all are shown', async () => {
+        shown = (await items.allInnerTexts()).map((text) => kinds.findIndex((kind) => kind.test(text))).filter((kind) => kind >= 0)
+        return shown.length === kinds.length
+      })
+      expect(shown).to.deep.equal(kinds.map((_, index) => index))
     })
 
     it('has what is stuck, however many newer ones are open', async () => {
@@ -378,6 +437,99 @@ describe('the dashboard, where the server answers what', function () {
       expect(await main.innerHTML(), view).not.to.match(/\u202e|x{1000}/)
     }
     expect(site.tab.errors.filter((each) => each.includes('markup'))).to.deep.equal([])
+  })
+
+  describe('plots of the last day', () => {
+    const hourMs = 3_600_000
+    /** Hours ago. */
+    const trade = (ago: number, more: object) => ({
+      id: `${ago} ${JSON.stringify(more)}`,
+      kind: 'trade',
+      ...local,
+      createdAt: Date.now() - ago * hourMs,
+      txState: 'CONFIRMED',
+      final: true,
+      attempts: [],
+      ...more,
+    })
+    const plot = (of: Page, name: string) => of.getByRole('figure', { name, exact: true })
+    /** But those of hours without any. */
+    async function figures(of: Page, name: string): Promise<string[]> {
+      await plot(of, name).getByText('Figures').click()
+      const cells = await plot(of, name).getByRole('cell').allInnerTexts()
+      return cells.filter((text, index) => index % 2 === 1 && Number(text) !== 0)
+    }
+    /** Where the line is highest, from 0 at the left of the plot to 1 at its right. */
+    const peak = (of: Page, name: string): Promise<number> =>
+      plot(of, name).evaluate((figure) => {
+        const canvas = figure.querySelector('canvas')
+        const area = figure.querySelector('.u-over')?.getBoundingClientRect()
+        const pixels = canvas?.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data
+        if (!canvas || !area || !pixels) return Number.NaN
+        let first = 0
+        // The colour of the line.
+        while (first < pixels.length && (pixels[first] !== 0x0b || pixels[first + 1] !== 0x5f || pixels[first + 2] !== 0x80)) first += 4
+        const { left, width } = canvas.getBoundingClientRect()
+        const x = left + (((first / 4) % canvas.width) / canvas.width) * width
+        return (x - area.left) / area.width
+      })
+
+    it('are of the trades, failures, slippage and gas that the journal has of each hour', async () => {
+      const [gas, slippage] = [
+        (fee: string, feeToken = 'ETH') => ({ cost: { fee, feeToken } }),
+        (quote: string) => ({ slippage: { quote } }),
+      ]
+      const transactions = [
+        trade(2, { ...gas('0.5'), ...slippage('0.02') }),
+        trade(2, { txState: 'REVERTED', ...gas('0.25') }),
+        trade(2, { ...gas('7', 'BNB'), ...slippage('0.04') }),
+        trade(12, { ...gas('0.125'), ...slippage('-0.005') }),
+      ]
+      await page.emulateMedia({ colorScheme: 'light' })
+      await show('activity', { '/transactions': (body) => ({ ...body, transactions }) })
+      const expected: Readonly<Record<string, readonly string[]>> = {
+        'Trades an hour': ['1.000', '3.000'],
+        'Failed trades an hour': ['1.000'],
+        'Slippage against the quote, %': ['-0.5000', '3.000'],
+        'Gas an hour, ETH': ['0.1250', '0.7500'],
+        'Gas an hour, BNB': ['7.000'],
+      }
+      for (const [name, values] of Object.entries(expected)) {
+        expect(await figures(page, name), name).to.deep.equal(values)
+        // Of 24 hours the last but two, or the one before where an hour ends meanwhile.
+        expect(await peak(page, name), name).to.be.within(20 / 23 - 0.02, 21 / 23 + 0.02)
+      }
+    })
+
+    it('are of quotes a minute, by the counts of the server', async () => {
+      const { context, page: tab } = await openTab(site.browser, { ...withCertificate(site.server), colorScheme: 'light' })
+      await context.clock.install()
+      await context.clock.pauseAt(Date.now() + 60_000)
+      const counts = [100, 170, 180, 4, 34]
+      let read = 0
+      await context.route('**/metrics', async (route) => {
+        const count = counts[read]
+        read += 1
+        const metrics = `sluice_quotes_total{connector="one",source="memory"} ${count}\nsluice_quotes_total{connector="other",source="rpc"} 20\n`
+        await route.fulfill({ contentType: 'text/plain', body: `${metrics}sluice_trades_total 999\n` })
+      })
+      await tab.goto(`${site.server.url}/dashboard#/activity`)
+      for (let minute = 0; minute < counts.length; minute += 1) {
+        // No time passes but here.
+        if (minute > 0) await context.clock.runFor(60_000)
+        await until('the counts are read', async () => {
+          if (minute === 0) await context.clock.runFor(1)
+          return read === minute + 1
+        })
+        await tab.evaluate('fetch("/dashboard").then((answer) => answer.text())')
+      }
+      const name = 'Quotes a minute, since this page was opened'
+      // A server that was restarted counts anew: of that minute nothing is known.
+      expect((await figures(tab, name)).map((each) => Math.round(Number(each)))).to.deep.equal([70, 10, 30])
+      expect(await peak(tab, name)).to.be.within(0, 0.02)
+      await context.unrouteAll({ behavior: 'ignoreErrors' })
+      await context.close()
+    })
   })
 
   describe('of a transaction', () => {

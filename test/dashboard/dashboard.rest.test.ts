@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { createClient, type Client } from '../../testkit/client.ts'
 import type { TestServer } from '../../testkit/server.ts'
-import { admins, local, mined, outcome, swap, traders } from '../http/shared-server.ts'
+import { admins, local, mined, outcome, swap, traders, uniswap } from '../http/shared-server.ts'
 import { until } from '../transactions/site.ts'
 import { desk, openSite, openTab, withCertificate, type Site, type Tab } from './browser.ts'
 
@@ -153,6 +153,35 @@ describe('the dashboard in a browser', function () {
     const taking = allowances.filter(({ symbol, amount }: { symbol?: string; amount: string }) => symbol === 'DAI' && Number(amount) > 0)
     expect(taking).to.deep.equal([])
     await page.getByText('and 12,345 once more is approved').waitFor()
+  })
+
+  it('shows a position of liquidity that is out of range, and one that is in range, as such', async () => {
+    const { page } = tab
+    const add = async (lowerPrice: string, upperPrice: string, amounts: object): Promise<void> => {
+      const range = { ...uniswap, address: admins, token0: 'WETH', token1: 'USDC', fee: 'MEDIUM', lowerPrice, upperPrice, ...amounts }
+      const added = await server.client.post('/amm/liquidity/add', range)
+      if (added.body?.name !== 'INSUFFICIENT_ALLOWANCE') {
+        expect(outcome(added), added.text).to.equal('200')
+        return void (await mined(server.client, added.body.txHash))
+      }
+      const { spender, token } = added.body.details
+      const approved = await server.client.post('/evm/approve', { ...local, address: admins, spender, token, amount: '100000' })
+      await mined(server.client, approved.body.txHash)
+      return add(lowerPrice, upperPrice, amounts)
+    }
+    await add('6000', '7000', { amount0: '0.1', amount1: '0' })
+    await add('1000', '7000', { amount0: '0.1', amount1: '1000' })
+    await open(page, 'Positions')
+    await page.reload()
+    const rows = page.getByRole('table', { name: 'Positions of liquidity' }).getByRole('row').filter({ hasText: 'uniswap' })
+    await until('both are there', async () => (await rows.count()) === 2)
+    expect((await rows.getByText(/range$/).allInnerTexts()).toSorted()).to.deep.equal(['in range', 'out of range'])
+    const outside = rows.filter({ hasText: 'out of range' })
+    const [position = ''] = /uniswap \d+/.exec(await outside.innerText()) ?? []
+    await open(page, 'Overview')
+    const item = page.getByRole('listitem').filter({ hasText: 'Out of range' })
+    await item.getByRole('link', { name: `Out of range: ${position}, ${admins.slice(0, 10)}… on ethereum/local` }).waitFor()
+    expect(await item.count()).to.equal(1)
   })
 
   it('shows a request that waits for a second person, and carries it out once it is approved', async () => {
