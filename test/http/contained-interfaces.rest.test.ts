@@ -34,7 +34,7 @@ describe('interfaces of third parties in processes of their own', function () {
     server = await startServer({
       plugins: [...folders, pairPrices],
       // Networks outside would make it no sandbox, and these plugins part of the server.
-      settings: { ...oneChain.settings, 'server.requestTimeoutSeconds': 5, 'limits.pluginStallSeconds': 2 },
+      settings: { ...oneChain.settings, 'server.requestTimeoutSeconds': 10, 'limits.pluginStallSeconds': 2 },
       conf: {
         'clients.yml': { clients: listed },
         'interfaces/pair-prices.yml': { port: 0 },
