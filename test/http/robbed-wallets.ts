@@ -169,6 +169,7 @@ export async function startRobbedWallets(
   }
   // Sluice approves for the friend. The others make the same calls: approvals of the owner's are not what is tried.
   const approvals: string[] = []
+  await rpc('evm_setAutomine', false)
   for (const spender of ['uniswap', 'uniswap/v2', 'uniswap/v3', 'uniswap/positions', 'oasis', 'perp', 'balancer'])
     for (const token of ['WETH', 'USDC', 'WBTC', 'DAI']) {
       if ((spender === 'perp' && token !== 'USDC') || (spender === 'balancer' && token !== 'WETH')) continue
@@ -177,6 +178,8 @@ export async function startRobbedWallets(
       // By some names several spenders are approved: by `uniswap` Permit2 for the token, and its router for Permit2.
       for (const { txHash } of approved.body.transactions ?? [approved.body]) approvals.push(txHash)
     }
+  await rpc('evm_mine')
+  await rpc('evm_setAutomine', true)
   // All before it are mined by then.
   await mined(server.client, approvals.at(-1) ?? '')
   const calls = []

@@ -477,7 +477,7 @@ const ways: readonly Way[] = [
   },
   {
     title: 'trades many times at the same moment',
-    take: (stolen) => Promise.all(Array.from({ length: times(16, 100) }, () => sell(stolen, { amount: String(200 / times(16, 100)) }))),
+    take: (stolen) => Promise.all(Array.from({ length: times(16, 100) }, () => sell(stolen, { amount: String(290 / times(16, 100)) }))),
     isPartlyAllowed: true,
   },
   {
