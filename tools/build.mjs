@@ -243,6 +243,9 @@ async function build({ whole, maps = whole }) {
     entryPoints: ['dashboard/main.tsx', 'dashboard/icon.svg'],
     outdir: path.join(dist, 'dashboard'),
     entryNames: '[name]-[hash]',
+    // What only some views need is apart.
+    splitting: true,
+    chunkNames: '[name]-[hash]',
     loader: { '.svg': 'copy' },
     tsconfig: path.join(root, 'dashboard/tsconfig.json'),
     bundle: true,
@@ -343,8 +346,8 @@ function leaveOutRepeatedImports(files, maps) {
 /** What the page's bundle has, and the document that names its files. */
 function pageFiles(outputs) {
   const files = outputs.map(({ path: file, contents }) => [path.basename(file), Buffer.from(contents)])
-  const named = (ending) => files.map(([name]) => name).find((name) => name.endsWith(ending))
-  const document = read('dashboard/index.html').replaceAll(/main(\.js|\.css)|icon(\.svg)/g, (_, main, icon) => named(main ?? icon))
+  const named = (entry, type) => files.map(([name]) => name).find((name) => name.startsWith(`${entry}-`) && name.endsWith(type))
+  const document = read('dashboard/index.html').replaceAll(/(main|icon)(\.js|\.css|\.svg)/g, (_, entry, type) => named(entry, type))
   return [...files, ['index.html', Buffer.from(document)]]
 }
 

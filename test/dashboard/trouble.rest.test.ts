@@ -175,6 +175,11 @@ describe('the dashboard in trouble', function () {
     const first = await server.client.get('/dashboard')
     const files = [...first.text.matchAll(/"(\/dashboard\/[^"]+)"/g)].flatMap(([, file]) => file ?? [])
     expect(files).to.have.length(3)
+    const script = (await server.client.get(files.find((file) => file.endsWith('.js')) ?? '')).text
+    // What it loads when a view needs it.
+    const later = [...script.matchAll(/import\("\.(\/[^"]+\.js)"\)/g)].map(([, file]) => `/dashboard${file}`)
+    expect(later).to.have.length(1)
+    files.push(...later)
     let bytes = 0
     for (const file of ['/dashboard', ...files]) {
       const { status, headers } = await server.client.get(file, {}, { headers: { 'accept-encoding': 'gzip, br' } })
