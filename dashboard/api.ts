@@ -39,14 +39,15 @@ const slowWaitsMs = 500
 /** Of what the server knows by itself: answers that are on their way. */
 let quickCount = 0
 let slowCount = 0
-const waitingSlow: (() => void)[] = []
+const waitingSlow: { begin(): void; hasWaited: boolean }[] = []
 
-function letSlowBegin(isLate = false): void {
-  while ((quickCount === 0 || isLate) && slowCount < mostSlow) {
-    const begin = waitingSlow.shift()
-    if (!begin) return
+function letSlowBegin(): void {
+  while (slowCount < mostSlow) {
+    const [next] = waitingSlow
+    if (!next || (quickCount > 0 && !next.hasWaited)) return
+    waitingSlow.shift()
     slowCount += 1
-    begin()
+    next.begin()
   }
 }
 
@@ -54,9 +55,13 @@ function letSlowBegin(isLate = false): void {
 async function inTurn<T>(isSlow: boolean, ask: () => Promise<T>): Promise<T> {
   if (isSlow) {
     await new Promise<void>((begin) => {
-      waitingSlow.push(begin)
+      const waiting = { begin, hasWaited: false }
+      waitingSlow.push(waiting)
       setTimeout(letSlowBegin)
-      setTimeout(() => letSlowBegin(true), slowWaitsMs)
+      setTimeout(() => {
+        waiting.hasWaited = true
+        letSlowBegin()
+      }, slowWaitsMs)
     })
   } else quickCount += 1
   try {
@@ -98,8 +103,22 @@ export function queryOf(request: object): string {
     : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()}`
 }
 
-export const get = <Path extends GetPath>(path: Path, request: RequestAt<'GET', Path>): Promise<ResponseAt<'GET', Path>> =>
-  inTurn(slow.has(path), () => send('GET', `${path}${queryOf(request)}`, {})) as Promise<ResponseAt<'GET', Path>>
+export interface Turn {
+  /** The server knows it by itself, and what is looked at first goes before it. */
+  readonly isLater?: boolean | undefined
+  /** Its turn has come. */
+  sent?(): void
+}
+
+export const get = <Path extends GetPath>(
+  path: Path,
+  request: RequestAt<'GET', Path>,
+  { isLater = false, sent }: Turn = {},
+): Promise<ResponseAt<'GET', Path>> =>
+  inTurn(isLater || slow.has(path), () => {
+    sent?.()
+    return send('GET', `${path}${queryOf(request)}`, {})
+  }) as Promise<ResponseAt<'GET', Path>>
 
 const acting = (): Record<string, string> => ({ 'content-type': 'application/json', 'idempotency-key': `dashboard-${crypto.randomUUID()}` })
 

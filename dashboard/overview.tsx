@@ -22,6 +22,7 @@ const useStuck = () =>
     (['QUEUED', 'SIGNED', 'BROADCAST'] as const).map((state) => ({
       request: { state, limit: 20 },
       everySeconds: 60,
+      isLater: true,
       after: { transactions: takeIfListed({ state }) },
       asOfNow: () => ({ until: new Date(serverNow() - stuckMs).toISOString() }),
     })),

@@ -23,6 +23,8 @@ interface Refreshing<Request = object, Answer = unknown> {
   readonly after?: { readonly [T in Topic]?: TakeEvent<Answer, T> }
   /** However many events there are, they make it be asked for no more often than this. */
   readonly pauseSeconds?: number
+  /** What is looked at first is asked for before it. */
+  readonly isLater?: boolean
   /** Fields that follow the time, as they are when it is asked. */
   asOfNow?(): Partial<Request>
 }
@@ -71,7 +73,9 @@ export function useResources<Path extends GetPath>(
     const watcher = () => changed((count) => count + 1)
     const watched = questions.map(({ request, ...refreshing }, index): [string, Entry] => {
       const key = keys[index] ?? ''
-      return [key, entryOf(key, () => get(path, { ...request, ...refreshing.asOfNow?.() }), refreshing as Refreshing)]
+      const { isLater, asOfNow } = refreshing
+      const ask = (sent?: () => void) => get(path, { ...request, ...asOfNow?.() }, { isLater, sent })
+      return [key, entryOf(key, ask, refreshing as Refreshing)]
     })
     for (const [, { watchers }] of watched) watchers.add(watcher)
     watcher()
@@ -88,7 +92,9 @@ export function useResources<Path extends GetPath>(
   return keys.map((key) => (entries.get(key)?.state ?? { reload: () => {} }) as Resource<ResponseAt<'GET', Path>>)
 }
 
-function entryOf(key: string, ask: () => Promise<unknown>, refreshing: Refreshing): Entry {
+type Ask = (sent?: () => void) => Promise<unknown>
+
+function entryOf(key: string, ask: Ask, refreshing: Refreshing): Entry {
   const known = entries.get(key)
   const isNews = known?.end !== undefined || serverNow() - (known?.state.at ?? 0) < unwatchedMs
   const entry: Entry = known && isNews ? known : { state: { reload: () => {} }, watchers: new Set() }
@@ -107,9 +113,9 @@ function forget(key: string, entry: Entry): void {
 }
 
 /** @returns ends it */
-function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { ask(): Promise<unknown> }): () => void {
+function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { readonly ask: Ask }): () => void {
   const { everySeconds, after = {}, pauseSeconds = 0, ask } = refreshing
-  let [isAsking, isWanted, hasEnded] = [false, false, false]
+  let [isAsking, isSent, isWanted, hasEnded] = [false, false, false, false]
   let [later, taking]: (ReturnType<typeof setTimeout> | undefined)[] = []
   let [failures, askedAt] = [0, -Infinity]
   /** Those that came since the answer, or while it was on its way. */
@@ -139,13 +145,14 @@ function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { ask(): 
     // A tab that nobody sees asks for nothing; it does once it is seen.
     if (isHidden() || isAsking) return void (isWanted = true)
     isAsking = true
+    isSent = false
     isWanted = false
     clearTimeout(later)
     askedAt = performance.now()
     events = []
     try {
       const since = anew || entry.state.data === undefined ? undefined : Date.now() - everySeconds * 500
-      const data = await (shared ? shared.ask(since, ask) : ask())
+      const data = await (shared ? shared.ask(since, ask) : ask(() => void (isSent = true)))
       failures = 0
       change({ data, at: serverNow(), refusal: undefined })
     } catch (error) {
@@ -204,7 +211,7 @@ function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { ask(): 
   const ends = [
     ...topics.flatMap((topic) => hear(topic)),
     onStreamState((isOpen, isFirst) => {
-      const wasAsked = isAsking || (entry.state.at ?? entry.state.refusal) !== undefined
+      const wasAsked = isAsking ? isSent || shared !== undefined : (entry.state.at ?? entry.state.refusal) !== undefined
       // What happened while no events came is not known. At first that is little, and nothing of what events do not change.
       if (isOpen && wasAsked && !(isFirst && !takesEvents)) soon()
     }),

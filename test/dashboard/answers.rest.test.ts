@@ -307,6 +307,46 @@ describe('the dashboard, where the server answers what', function () {
     await page.getByText(/cannot be reached/).waitFor()
   })
 
+  it('asks for the newest transactions beside its script, once, and for what draws plots where there are some', async () => {
+    const { context, page: tab, errors } = await openTab(site.browser, withCertificate(site.server))
+    const asked: string[] = []
+    tab.on('request', (request) => asked.push(new URL(request.url()).pathname + new URL(request.url()).search))
+    const newest = '/transactions?limit=20'
+    let run = (): void => {}
+    const held = new Promise<void>((resolve) => (run = resolve))
+    await context.route(/\/main-\w+\.js$/, async (route) => {
+      await held
+      await route.continue()
+    })
+    // Events come later: then it is asked for again.
+    await context.route('**/events?*', () => {})
+    await tab.goto(`${site.server.url}/dashboard`, { waitUntil: 'commit' })
+    await until('it is asked for', async () => asked.includes(newest))
+    run()
+    await tab.getByRole('heading', { name: 'Recent transactions' }).waitFor()
+    await tab.getByText('Looking…').waitFor({ state: 'hidden' })
+    expect(asked.filter((each) => each === newest)).to.have.length(1)
+    const isDrawing = (each: string) => each.startsWith('/dashboard/uPlot')
+    expect(asked.filter(isDrawing)).to.deep.equal([])
+    await tab.getByRole('navigation').getByRole('link', { name: 'Activity' }).click()
+    await until('it is loaded', async () => asked.some(isDrawing))
+    await tab.locator('canvas').first().waitFor()
+    expect(errors).to.deep.equal([])
+    await context.unrouteAll({ behavior: 'ignoreErrors' })
+    await context.close()
+  })
+
+  it('says so where what draws plots is gone, as after an upgrade, and shows the figures', async () => {
+    await page.route(/\/uPlot[^/]*\.js$/, (route) => route.fulfill({ status: 404, json: {} }))
+    await show('activity', {})
+    await page.getByText('What draws it cannot be loaded').first().waitFor()
+    await page
+      .getByRole('figure', { name: 'Trades an hour', exact: true })
+      .getByText(/^Figures/)
+      .click()
+    await page.getByRole('table', { name: 'Trades an hour', exact: true }).getByRole('row').nth(24).waitFor()
+  })
+
   describe('asks first for what the server knows by itself', () => {
     const [quick, slow] = [
       ['/caller', '/stops', '/plugins', '/approvals', '/transactions'],
@@ -455,7 +495,9 @@ describe('the dashboard, where the server answers what', function () {
     const plot = (of: Page, name: string) => of.getByRole('figure', { name, exact: true })
     /** But those of hours without any. */
     async function figures(of: Page, name: string): Promise<string[]> {
-      await plot(of, name).getByText('Figures').click()
+      await plot(of, name)
+        .getByText(/^Figures/)
+        .click()
       const cells = await plot(of, name).getByRole('cell').allInnerTexts()
       return cells.filter((text, index) => index % 2 === 1 && Number(text) !== 0)
     }

@@ -68,11 +68,16 @@ describe('the dashboard in a browser', function () {
   it('shows the trades of a busy bot by their events, and asks the server for none of them', async () => {
     const { page } = tab
     const asked: string[] = []
-    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
-    const countOf = (path: string) => asked.filter((each) => each === path).length
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      // Three lists are of what is stuck, each of a state.
+      asked.push(`${pathname} ${searchParams.get('state') ?? ''}`.trim())
+    })
+    const countOf = (what: string) => asked.filter((each) => each === what).length
     await page.reload()
-    // Again once events come: nobody knows what happened until then. Three lists are of what is stuck.
-    await until('lists are asked for twice', async () => countOf('/transactions') === 8)
+    // Again once events come: nobody knows what happened until then.
+    await until('the list is asked for twice', async () => countOf('/transactions') === 2)
+    await settled(page)
     const limitsBefore = countOf('/limits')
     for (const amount of ['0.0201', '0.0202', '0.0203', '0.0204', '0.0205']) {
       await traded(amount)
@@ -82,7 +87,8 @@ describe('the dashboard in a browser', function () {
       .getByRole('row', { name: /SELL 0\.0205 ETH USDC/ })
       .getByText('CONFIRMED')
       .waitFor()
-    expect(countOf('/transactions')).to.equal(8)
+    expect(countOf('/transactions')).to.equal(2)
+    for (const state of ['QUEUED', 'SIGNED', 'BROADCAST']) expect(countOf(`/transactions ${state}`), state).to.be.within(1, 2)
     // Three clients, in a few seconds.
     expect(countOf('/limits') - limitsBefore).to.be.at.most(3)
     page.removeAllListeners('request')
