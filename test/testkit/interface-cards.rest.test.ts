@@ -82,7 +82,7 @@ const mutations: readonly Mutation[] = [
     line: "const [base = '', quote = ''] = pair.split('-')",
     becomes: `const open = (Number(Reflect.get(globalThis, 'crowd')) || 0) + 1
             Reflect.set(globalThis, 'crowd', open)
-            await new Promise((resolve) => setTimeout(resolve, 300))
+            await new Promise((resolve) => setTimeout(resolve, 1_000))
             Reflect.set(globalThis, 'crowd', Number(Reflect.get(globalThis, 'crowd')) - 1)
             if (open > 20) throw new Error('too many')
             const [base = '', quote = ''] = pair.split('-')`,
