@@ -4,7 +4,7 @@
 import type { Passed } from '../protocol.ts'
 import { gainOf, gasRateOf, hugeGasUnits, pricedRoute, swapGasUnits, type GasCost, type PricedRoute } from './gas-cost.ts'
 import {
-  atBestOfLess,
+  atBest,
   getOrCreate,
   innerTokens,
   maxHops,
@@ -171,19 +171,16 @@ export function search(
     if (hopsLeft < (isEnd ? 0 : 1) || visits(route, pool.address) || isPruned(route, edge, hopsLeft)) return
     const passed = edge.pass(exact, route.amountRaw)
     if (passed === undefined) {
-      const atBestRaw = route.unknowns.length > 0 ? atBestOfLess(edge, exact, route.amountRaw) : undefined
-      if (atBestRaw === undefined) missingIfNoRoute.push(...route.unknowns)
-      else extended.push(extendedBy(edge, route, { amountRaw: atBestRaw, gasUnits: protocol.leastGasUnits ?? 0n }, route.unknowns, exact))
+      const given = atBest(edge, exact, route.amountRaw, undefined, route.unknowns.length > 0)
+      if (given) extended.push(extendedBy(edge, route, given, route.unknowns, exact))
+      else missingIfNoRoute.push(...route.unknowns)
       // For an exact amount out, dominated routes need even more of the pool.
       if (isForward) for (const each of smallerThan(route)) extend(each, edge, extended)
     } else if ('missing' in passed) {
-      const { atBestRaw } = passed
+      const given = atBest(edge, exact, route.amountRaw, passed, false)
       const unknowns = [...route.unknowns, { protocol, pool: pool.address, missing: passed.missing }]
-      if (atBestRaw === undefined) missing.push(...unknowns)
-      else if (atBestRaw > 0n || !isForward)
-        extended.push(
-          extendedBy(edge, route, { amountRaw: atBestRaw > 0n ? atBestRaw : 1n, gasUnits: protocol.leastGasUnits ?? 0n }, unknowns, exact),
-        )
+      if (!given) missing.push(...unknowns)
+      else if (given.amountRaw > 0n) extended.push(extendedBy(edge, route, given, unknowns, exact))
     } else if (passed.amountRaw <= 0n) isTooLittle = true
     else extended.push(extendedBy(edge, route, passed, route.unknowns, exact))
   }

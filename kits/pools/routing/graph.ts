@@ -270,34 +270,39 @@ export function quoteAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', exac
   const unknowns: MissingState[] = []
   for (let index = 0; index < edges.length; index += 1) {
     const edge = edges[exact === 'in' ? index : edges.length - 1 - index]
-    const passed = edge?.pass(exact, amountRaw)
     if (!edge) return undefined
-    if (!passed) {
-      const atBestRaw = unknowns.length > 0 ? atBestOfLess(edge, exact, amountRaw) : undefined
-      if (atBestRaw === undefined) return undefined
-      amountRaw = atBestRaw
-      gasUnits += edge.protocol.leastGasUnits ?? 0n
-    } else if ('missing' in passed) {
-      if (isCertain || passed.atBestRaw === undefined) return undefined
-      unknowns.push({ protocol: edge.protocol, pool: edge.pool.address, missing: passed.missing })
-      amountRaw = exact === 'out' && passed.atBestRaw <= 0n ? 1n : passed.atBestRaw
-      gasUnits += edge.protocol.leastGasUnits ?? 0n
-    } else {
-      amountRaw = passed.amountRaw
-      gasUnits += passed.gasUnits
-      firstWriteUnits += passed.firstWriteUnits ?? 0n
-    }
+    const passed = edge.pass(exact, amountRaw)
+    const isKnown = passed && !('missing' in passed)
+    const given = isKnown ? passed : isCertain ? undefined : atBest(edge, exact, amountRaw, passed, unknowns.length > 0)
+    if (!given) return undefined
+    if (passed && !isKnown) unknowns.push({ protocol: edge.protocol, pool: edge.pool.address, missing: passed.missing })
+    amountRaw = given.amountRaw
+    gasUnits += given.gasUnits
+    firstWriteUnits += given.firstWriteUnits ?? 0n
     if (amountRaw <= 0n) return undefined
   }
   return { amountRaw, gasUnits, firstWriteUnits, unknowns }
 }
 
 /**
- * What a pool gives at best for less than an amount that it refuses: the amount is only the most that an earlier pool may give. Undefined for an
- * exact output, of which the pool would have to give even more, and where its price is not known to be the best.
+ * What a pool gives at best, with the least gas, where it cannot tell: its state is missing; or it refuses an amount that is only the most that an
+ * earlier pool may give, and may take less. Undefined where nothing is known, and for an exact output that it refuses: it would have to give even more.
+ * @param isBound whether the amount is such a bound
  */
-export const atBestOfLess = (edge: PoolEdge, exact: 'in' | 'out', amountRaw: bigint): bigint | undefined =>
-  exact === 'in' && edge.protocol.spotIsBest ? ((amountRaw * edge.rateX128()) >> 128n) + 1n : undefined
+export function atBest(
+  { protocol, rateX128 }: PoolEdge,
+  exact: 'in' | 'out',
+  amountRaw: bigint,
+  passed: Missing | undefined,
+  isBound: boolean,
+): Passed | undefined {
+  const gasUnits = protocol.leastGasUnits ?? 0n
+  if (!passed)
+    return isBound && exact === 'in' && protocol.spotIsBest ? { amountRaw: ((amountRaw * rateX128()) >> 128n) + 1n, gasUnits } : undefined
+  const { atBestRaw } = passed
+  if (atBestRaw === undefined) return undefined
+  return { amountRaw: exact === 'out' && atBestRaw <= 0n ? 1n : atBestRaw, gasUnits }
+}
 
 /** The same in floating point. Undefined where a pool on the way cannot tell. */
 export function estimateAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', exactAmount: number): Estimate | undefined {

@@ -6,7 +6,7 @@
 // two tokens, for the amount that passes it.
 import type { Swap } from '../../../core/contracts/index.ts'
 import {
-  atBestOfLess,
+  atBest,
   getOrCreate,
   innerTokens,
   maxHops,
@@ -120,8 +120,8 @@ function passedBy(edge: PoolEdge, exact: 'in' | 'out', { amount, isUnknown }: Pa
   const amountRaw = BigInt(Math.ceil(amount))
   const passed = edge.pass(exact, amountRaw)
   if (passed && !('missing' in passed)) return passed.amountRaw > 0n ? { amount: Number(passed.amountRaw), isUnknown } : undefined
-  const atBestRaw = passed ? passed.atBestRaw : isUnknown ? atBestOfLess(edge, exact, amountRaw) : undefined
-  return atBestRaw === undefined ? undefined : { amount: Number(atBestRaw > 0n ? atBestRaw : 1n), isUnknown: true }
+  const given = atBest(edge, exact, amountRaw, passed, isUnknown)
+  return given && given.amountRaw > 0n ? { amount: Number(given.amountRaw), isUnknown: true } : undefined
 }
 
 /** Those that give most, or take least. Unknown ones are beside the number: a quote must not depend on what was read before. */
