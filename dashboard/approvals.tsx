@@ -3,14 +3,14 @@ import { useEffect, useState } from 'preact/hooks'
 import { Age, until } from './age.tsx'
 import { Act } from './act.tsx'
 import { get, post, type ResponseAt } from './api.ts'
-import { askAgain, useResource } from './resource.ts'
+import { useResource } from './resource.ts'
 import { Section } from './section.tsx'
 import { Table } from './table.tsx'
 import { Address, Amount, Badge, plain, Text } from './text.tsx'
 
 type Approval = ResponseAt<'GET', '/approvals'>['approvals'][number]
 
-export const useApprovals = () => useResource('/approvals', {}, { everySeconds: 60, after: { approvals: askAgain } })
+export const useApprovals = () => useResource('/approvals', {}, { everySeconds: 60, askAfter: { approvals: () => true } })
 
 /** Also one that was approved and not carried out: its server may have died, and another takes it up once it is approved again. */
 export const isWaiting = ({ state }: Pick<Approval, 'state'>): boolean => state === 'waiting' || state === 'approved'

@@ -21,7 +21,7 @@ export const useLimits = (clients: readonly string[], caller: string | undefined
       request: client === caller ? {} : { client },
       everySeconds: 60,
       pauseSeconds: 20,
-      after: { transactions: (limits, told) => (told.client === client ? undefined : limits) },
+      askAfter: { transactions: (told) => told.client === client },
     })),
   )
 

@@ -1,14 +1,14 @@
 // Plugins: what runs, who allowed it, and what is quarantined.
 import { Act, useMay } from './act.tsx'
 import { post, type ResponseAt } from './api.ts'
-import { askAgain, useResource } from './resource.ts'
+import { useResource } from './resource.ts'
 import { Section } from './section.tsx'
 import { Table } from './table.tsx'
 import { Badge, plain, Text } from './text.tsx'
 
 export type Plugin = ResponseAt<'GET', '/plugins'>[number]
 
-export const usePlugins = () => useResource('/plugins', {}, { everySeconds: 120, after: { plugins: askAgain } })
+export const usePlugins = () => useResource('/plugins', {}, { everySeconds: 120, askAfter: { plugins: () => true } })
 
 export function Plugins() {
   const plugins = usePlugins()

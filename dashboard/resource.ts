@@ -21,6 +21,8 @@ interface Refreshing<Request = object, Answer = unknown> {
   readonly everySeconds: number
   /** What events do to the answer. Those of other topics do nothing. */
   readonly after?: { readonly [T in Topic]?: TakeEvent<Answer, T> }
+  /** Events that make the answer old. */
+  readonly askAfter?: { readonly [T in Topic]?: (event: EventData<T>) => boolean }
   /** However many events there are, they make it be asked for no more often than this. */
   readonly pauseSeconds?: number
   /** What is looked at first is asked for before it. */
@@ -28,9 +30,6 @@ interface Refreshing<Request = object, Answer = unknown> {
   /** Fields that follow the time, as they are when it is asked. */
   asOfNow?(): Partial<Request>
 }
-
-/** Of an answer that each event makes old. */
-export const askAgain = (): undefined => undefined
 
 interface Entry {
   state: Resource<unknown>
@@ -114,10 +113,12 @@ function forget(key: string, entry: Entry): void {
 
 /** @returns ends it */
 function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { readonly ask: Ask }): () => void {
-  const { everySeconds, after = {}, pauseSeconds = 0, ask } = refreshing
+  const { everySeconds, after = {}, askAfter = {}, pauseSeconds = 0, ask } = refreshing
   let [isAsking, isSent, isWanted, hasEnded] = [false, false, false, false]
   let [later, taking]: (ReturnType<typeof setTimeout> | undefined)[] = []
   let [failures, askedAt] = [0, -Infinity]
+  /** An answer will do that was asked for since then, by the browser's clock. */
+  let neededSince = -Infinity
   /** Those that came since the answer, or while it was on its way. */
   let events: ((answer: unknown) => unknown)[] = []
 
@@ -128,13 +129,15 @@ function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { readonl
   const isHidden = () => document.visibilityState === 'hidden'
 
   const takesEvents = Object.keys(after).length > 0
+  const isTold = takesEvents || Object.keys(askAfter).length > 0
   // What events change differs from tab to tab by those that came meanwhile.
   const shared = takesEvents
     ? undefined
-    : shareAnswer(key, (data) => {
+    : shareAnswer(key, (data, since) => {
         // Its own answer is on its way, or has to be newer.
-        if (isAsking || isWanted) return
+        if (isAsking || since < neededSince) return
         failures = 0
+        isWanted = false
         change({ data, at: serverNow(), refusal: undefined })
         clearTimeout(later)
         later = setTimeout(() => void load(), everySeconds * 1000)
@@ -145,15 +148,18 @@ function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { readonl
     // A tab that nobody sees asks for nothing; it does once it is seen.
     if (isHidden() || isAsking) return void (isWanted = true)
     isAsking = true
-    isSent = false
     isWanted = false
     clearTimeout(later)
     askedAt = performance.now()
     events = []
+    const since = anew || !shared || entry.state.data === undefined ? undefined : Math.max(neededSince, Date.now() - everySeconds * 500)
+    // Another tab may have sent it.
+    isSent = since !== undefined
+    const send = () => ask(() => void (isSent = true))
     try {
-      const since = anew || entry.state.data === undefined ? undefined : Date.now() - everySeconds * 500
-      const data = await (shared ? shared.ask(since, ask) : ask(() => void (isSent = true)))
+      const data = await (shared ? shared.ask(since, send) : send())
       failures = 0
+      if (!isWanted) neededSince = -Infinity
       change({ data, at: serverNow(), refusal: undefined })
     } catch (error) {
       failures += 1
@@ -170,6 +176,7 @@ function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { readonl
   const untilNextMs = (): number => Math.max(pauseMs, askedAt + pauseSeconds * 1000 - performance.now())
 
   function soon(): void {
+    neededSince = Date.now()
     if (isAsking || isWanted) return void (isWanted = true)
     isWanted = true
     clearTimeout(later)
@@ -196,9 +203,12 @@ function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { readonl
 
   const hear = <T extends Topic>(topic: T): (() => void)[] => {
     const taker: TakeEvent<unknown, T> | undefined = after[topic]
-    if (taker === undefined) return []
+    const makesOld: ((event: EventData<T>) => boolean) | undefined = askAfter[topic]
+    if (taker === undefined && makesOld === undefined) return []
     const heard = (event: EventData<T>): void => {
-      if (hasEnded || isWanted) return
+      if (hasEnded) return
+      if (makesOld?.(event)) soon()
+      if (taker === undefined || isWanted) return
       if (isHidden()) return void (isWanted = true)
       events.push((answer) => taker(answer, event))
       takeSoon()
@@ -211,9 +221,9 @@ function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { readonl
   const ends = [
     ...topics.flatMap((topic) => hear(topic)),
     onStreamState((isOpen, isFirst) => {
-      const wasAsked = isAsking ? isSent || shared !== undefined : (entry.state.at ?? entry.state.refusal) !== undefined
-      // What happened while no events came is not known. At first that is little, and nothing of what events do not change.
-      if (isOpen && wasAsked && !(isFirst && !takesEvents)) soon()
+      const wasAsked = isAsking ? isSent : (entry.state.at ?? entry.state.refusal) !== undefined
+      // What happened while no events came is not known. At first that is little, and nothing of what events do not tell.
+      if (isOpen && wasAsked && !(isFirst && !isTold)) soon()
     }),
   ]
   document.addEventListener('visibilitychange', seen)

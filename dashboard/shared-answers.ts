@@ -30,8 +30,8 @@ const longestTurnMs = 10_000
 /** Of a clock that was set back since. Browsers round the time. */
 const isAhead = (askedAt: number): boolean => askedAt > Date.now() + 1_000
 
-/** @param taken with each answer that another tab has */
-export function shareAnswer(key: string, taken: (data: unknown) => void): SharedAnswer {
+/** @param taken with each answer that another tab has, and when it was asked for */
+export function shareAnswer(key: string, taken: (data: unknown, askedAt: number) => void): SharedAnswer {
   /** Of the other tabs. */
   let newest: Told | undefined
   /** When the newest answer was asked for, by whichever tab. */
@@ -45,7 +45,7 @@ export function shareAnswer(key: string, taken: (data: unknown) => void): Shared
     newestAt = told.askedAt
     learnServerTime(told.at)
     heard?.()
-    taken(told.data)
+    taken(told.data, told.askedAt)
   }
   const takers = followed.get(key) ?? new Set()
   followed.set(key, takers.add(take))

@@ -2,7 +2,7 @@
 import { Age } from './age.tsx'
 import { Act, useMay, useMayStop } from './act.tsx'
 import { del, post, type ResponseAt } from './api.ts'
-import { askAgain, useResource } from './resource.ts'
+import { useResource } from './resource.ts'
 import { Section } from './section.tsx'
 import { Table } from './table.tsx'
 import { Badge, plain, Text } from './text.tsx'
@@ -14,7 +14,7 @@ export interface StopScope {
   readonly client?: string
 }
 
-export const useStops = () => useResource('/stops', {}, { everySeconds: 60, after: { stops: askAgain } })
+export const useStops = () => useResource('/stops', {}, { everySeconds: 60, askAfter: { stops: () => true } })
 
 export const heldBy = ({ of, address, client }: Stop): string => (of === 'all' ? 'everything' : `${of} ${client ?? address ?? ''}`)
 

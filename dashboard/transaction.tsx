@@ -19,7 +19,7 @@ export function TransactionDetails({ id, requestId, at, back }: { id: string; re
     {
       everySeconds: 30,
       // An event does not tell when it was sent, and what was filled.
-      after: { transactions: (listed, told) => (told.requestId === requestId ? undefined : listed) },
+      askAfter: { transactions: (told) => told.requestId === requestId },
       pauseSeconds: 2,
     },
   )

@@ -121,7 +121,7 @@ function Allowances() {
     {
       everySeconds: 120,
       // Nodes are asked for it. What a trade takes of an approval can wait; a new one, or one taken back, cannot.
-      after: { transactions: (listed, told) => (told.final && givesRights(told) ? undefined : listed) },
+      askAfter: { transactions: (told) => told.final && givesRights(told) },
       pauseSeconds: 15,
     },
   )

@@ -17,7 +17,7 @@ describe('the dashboard, where the server answers what', function () {
   let page: Page
 
   before(async () => {
-    site = await openSite({ client: { permissions: ['read', 'trade', 'stop', 'approve'], wallets: 'all' } })
+    site = await openSite({ client: { permissions: ['read', 'trade', 'stop', 'resume', 'approve'], wallets: 'all' } })
     page = site.tab.page
     page.setDefaultTimeout(20_000)
   })
@@ -401,6 +401,24 @@ describe('the dashboard, where the server answers what', function () {
     for (const tab of tabs) await tab.getByRole('cell', { name: '424242' }).first().waitFor()
     expect(asked).to.equal(1)
     await context.unrouteAll({ behavior: 'ignoreErrors' })
+    await context.close()
+  })
+
+  it('asks once in all tabs for what an event makes old', async () => {
+    const { context, page: first } = await openTab(site.browser, withCertificate(site.server))
+    const tabs = [first, await context.newPage(), await context.newPage()]
+    for (const tab of tabs) {
+      await tab.goto(`${site.server.url}/dashboard`)
+      await tab.getByRole('table', { name: 'Networks' }).waitFor()
+      await tab.getByText('Nothing is stopped.').waitFor()
+    }
+    const asked: string[] = []
+    context.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    const stop = { mode: 'reduce-only', client: 'client', reason: 'seen in all tabs' }
+    expect((await site.server.client.post('/stops', stop)).status).to.equal(200)
+    for (const tab of tabs) await tab.getByText('seen in all tabs').first().waitFor()
+    expect(asked.filter((path) => path === '/stops')).to.have.length(1)
+    expect((await site.server.client.request('DELETE', '/stops?client=client')).status).to.equal(200)
     await context.close()
   })
 
