@@ -9,14 +9,11 @@ const maxTextBytes = 64 * 1024 * 1024
 /**
  * JSON as zlib (RFC 1950) with a preset dictionary: the keys of a trade cost nothing, and hexadecimal digits half a byte. A checksum of the
  * text is in it, and one of the dictionary.
- * @param isBrief it is written anew in a moment: less work, a tenth more bytes
+ * @param isBrief it is written anew in a moment: two thirds of the work, some hundredths more bytes
  */
 export function pack(json: string, { isBrief = false } = {}): Buffer {
-  return deflateSync(foldAddresses(json), {
-    dictionary: newest,
-    strategy: constants.Z_FILTERED,
-    ...(isBrief && { level: briefLevel }),
-  })
+  const text = isBrief ? `${noMarks}${json}` : foldAddresses(json)
+  return deflateSync(text, { dictionary: newest, strategy: constants.Z_FILTERED, ...(isBrief && { level: briefLevel }) })
 }
 /** Of zlib's: it looks for short matches only. */
 const briefLevel = 3
@@ -118,6 +115,9 @@ function foldAddresses(text: string): string {
   const bits = [...checksums.keys()].flatMap((address) => (address.slice(2).match(/[a-f]/gi) ?? []).map((letter) => letter < 'a'))
   return `${marks} ${bytesOf(bits).toString('base64')}\n${folded}`
 }
+
+/** Of a text whose addresses stand as they are. */
+const noMarks = ' \n'
 
 /** Restores the checksums, in place: a page of entries has thousands of addresses. Returns where the text begins. */
 function unfoldAddresses(text: Buffer): number {
