@@ -185,6 +185,7 @@ async function openSite(browser: Browser, sluice: Child<SluiceProcess>): Promise
   const dashboard = await startDashboard(await sluice.ask('where'))
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
   const page = await context.newPage()
+  await page.addInitScript(noteWhenShown)
   await page.goto(dashboard.link)
   await page.waitForURL('**/dashboard')
   return { sluice, dashboard, page }
@@ -198,10 +199,8 @@ async function openOnce(browser: Browser, { sluice, dashboard, page }: Site): Pr
   const count = () => void (requests += 1)
   page.on('request', count)
   const [server, ownBrowser] = [await sluice.ask('cpu'), await cpuMsOfBrowser(browser)]
-  const startedAt = performance.now()
-  await page.goto(`${new URL(dashboard.link).origin}/dashboard`)
-  await page.getByRole('table', { name: 'Transactions, newest first' }).getByRole('row').nth(1).waitFor()
-  const took = performance.now() - startedAt
+  await page.goto(`${new URL(dashboard.link).origin}/dashboard`, { waitUntil: 'commit' })
+  const took = await shownMs(page)
   const after = await sluice.ask('cpu')
   page.off('request', count)
   return {
@@ -210,6 +209,22 @@ async function openOnce(browser: Browser, { sluice, dashboard, page }: Site): Pr
     browserMs: (await cpuMsOfBrowser(browser)) - ownBrowser,
     requests,
   }
+}
+
+/** In the page, which counts from its address on: asked from outside, a page that is busy answers late, and is busier. */
+const noteWhenShown = `
+  const table = 'Transactions, newest first'
+  const isShown = () => [...document.querySelectorAll('table')].some(({ caption, tBodies: [body] }) => caption?.textContent.startsWith(table) && body?.rows.length > 0)
+  const watcher = new MutationObserver(() => {
+    if (!isShown()) return
+    watcher.disconnect()
+    requestAnimationFrame(() => setTimeout(() => (globalThis.shownMs = performance.now())))
+  })
+  watcher.observe(document, { childList: true, subtree: true })`
+
+async function shownMs(page: Page): Promise<number> {
+  const shown = await page.waitForFunction('globalThis.shownMs', undefined, { polling: 100 })
+  return Number(await shown.jsonValue())
 }
 
 /** Of all its processes. */

@@ -18,8 +18,9 @@ export async function watchedPositions(sluice: Child<SluiceProcess>): Promise<{ 
     const look = async (tokenId: string) =>
       ask(bot, 'GET', `/trading/clmm/position-info?chainNetwork=ethereum-local&connector=uniswap&positionAddress=${tokenId}`)
     const lookAtAll = async () => void (await Promise.all(ids.map(look)))
-    // As often as such a bot asks in seven minutes: until then what is measured is compiled.
+    // As often as such a bot asks in seven minutes, and two minutes as often as it asks: until then what is measured is compiled.
     for (let times = 0; times < 400; times += 1) await lookAtAll()
+    for (let times = 0; times < 4; times += 1) await during(sluice, lookAtAll)
     const watched = await during(sluice, lookAtAll)
     // What nobody looks at is not followed any more.
     await sleep(40_000)
