@@ -123,7 +123,7 @@ export interface OasisOptions {
   readonly markets: Readonly<Record<string, readonly (readonly [base: string, quote: string])[]>>
 }
 
-/** What the market's refusals mean, to follow "it would fail: ". Only cancels have a reason on chain. */
+/** What the market's refusals mean, to follow "it would fail: ". Only cancels have a reason on chain: `can_cancel` of MatchingMarket. */
 export const oasisRefusals: Readonly<Record<string, string>> = {
   'Offer was deleted or taken, or never existed.': 'the order is over: it was filled or cancelled',
   'Offer can not be cancelled because user is not owner, and market is open, and offer sells required amount of tokens.':

@@ -47,6 +47,7 @@ export function perp(venue: Venue<Evm>, options: PerpOptions): Perp {
   return {
     spender: deployment.vault,
     typicalGasUnits,
+    // `perpRefusals` says what they mean, and where they are from.
     slippageReasons: ['CH_TLRS', 'CH_TMRL'],
     async start(signal) {
       found = await findCurie(venue, deployment, { signal })

@@ -35,6 +35,7 @@ export function exchangeRouter({ version, address, pools, expected }: ExchangeRo
   return {
     address,
     name: 'exchange',
+    // `exchange` of github.com/curvefi/curve-router-ng at b5fe470, contracts/Router.vy.
     slippageReasons: ['Slippage'],
     carries: (versions, exact) => exact === 'in' && versions.length <= mostSteps && versions.every((each) => each === version),
     plan: (quote, terms) => planSale(quote, terms, pools),

@@ -46,6 +46,7 @@ export function stableRouter(version: string, address: string, pools: readonly S
   return {
     address,
     name: version,
+    // contracts/StableRouter.sol.
     slippageReasons: ['StableRouter: INSUFFICIENT_OUTPUT_AMOUNT', 'StableRouter: EXCESSIVE_INPUT_AMOUNT'],
     carries: (versions) => versions.every((each) => each === version),
     plan: (quote, terms) => planSwap(quote, terms, pools),

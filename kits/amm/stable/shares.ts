@@ -62,6 +62,7 @@ export function stableShares(version: string, pools: readonly StablePool[], venu
 
   return {
     sharesVersions: [version],
+    // Of `add_liquidity`, `remove_liquidity` and `remove_liquidity_one_coin`, in this order.
     slippageReasons: ['Slippage screwed you', 'resulted in fewer coins than expected', 'Not enough coins removed'],
     boundsShares: true,
     depositSpenders: Object.fromEntries(shared.map(({ address, shares }) => [shares.label, address])),

@@ -22,6 +22,7 @@ export function v3Range(exchange: RangeExchange, reader: EvmReader): AMMRange<Ev
   // The pools, ranges and positions of requests are those that it gave itself.
   return {
     rangeVersions: [version],
+    // NonfungiblePositionManager and LiquidityManagement of @uniswap/v3-periphery@1.4.4.
     slippageReasons: ['Price slippage check'],
     feeTiers,
     positionManager,

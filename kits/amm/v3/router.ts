@@ -24,7 +24,7 @@ interface RouterOptions {
   readonly listed: ReadonlySet<string>
 }
 
-/** SwapRouter, SwapRouter02 and those of Algebra. */
+/** SwapRouter, SwapRouter02 and those of Algebra: `RouterKind` has their packages. */
 const slippageReasons = ['Too little received', 'Too much requested']
 /** `pay` of PeripheryPayments takes the wrapped coin of the wallet where a purchase costs more than the coin that came with the call. */
 const coinSlippageReasons = ['STF']

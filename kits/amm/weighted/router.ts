@@ -54,6 +54,7 @@ export function vaultRouter(version: string, vault: string, ids: readonly string
   return {
     address: vault,
     name: 'vault',
+    // SWAP_LIMIT of BalancerErrors (npm @balancer-labs/v2-solidity-utils 4.0.0).
     slippageReasons: ['BAL#507'],
     carries: (versions) => versions.every((each) => each === version),
     plan: (quote, terms) => planSwap(quote, terms, idOf),

@@ -52,6 +52,7 @@ export function weightedShares({ version, ids, router }: WeightedSharesOptions, 
 
   return {
     sharesVersions: [version],
+    // BPT_IN_MAX_AMOUNT, BPT_OUT_MIN_AMOUNT, EXIT_BELOW_MIN, JOIN_ABOVE_MAX of BalancerErrors (npm @balancer-labs/v2-solidity-utils 4.0.0).
     slippageReasons: ['BAL#207', 'BAL#208', 'BAL#505', 'BAL#506'],
     boundsShares: true,
 
