@@ -244,7 +244,7 @@ function confFolderWarnings(folder: string): string[] {
   const entries = entriesOf(folder)
   if (entries === undefined) {
     return [
-      `There is no folder ${folder}, so all settings have their defaults. Start in the folder that holds it, or name that folder with --home or SLUICE_HOME.`,
+      `There is no folder ${folder}, so all settings have their defaults, and certificates may read market data only. Start in the folder that holds it, or name that folder with --home or SLUICE_HOME.`,
     ]
   }
   return entries

@@ -21,7 +21,7 @@ describe('a home', () => {
     expect(homeOf({ confDir: 'test/start', env: { SLUICE_HOME: '/elsewhere' }, home })).to.equal(home)
     const { confDir, data, ssl, warnings } = settings()
     expect([confDir, data.dir, ssl.certsDir]).to.deep.equal(['conf', 'data', 'certs'].map((name) => path.join(home, name)))
-    expect(warnings.join()).to.include('There is no folder')
+    expect(warnings.join()).to.include('There is no folder').and.include('certificates may read market data only')
   })
 
   it('fails in one line where it is a file', async () => {
