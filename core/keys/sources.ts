@@ -23,6 +23,8 @@ const kindOf = (sources: KeySources, kind: string): KeySource | undefined => (Ob
  */
 export function keySourceSchema(sources: KeySources = keySources) {
   const kinds = Object.keys(sources)
+  const needsOptions = (kind: string) => sources[kind]?.options.required?.length
+  const onlySo = kinds.filter(needsOptions).map((kind) => `"${kind}"`)
   const options = Object.entries(sources).map(([name, source]) => ({
     if: { type: 'object', required: ['kind'], properties: { kind: { const: name } } },
     // oxlint-disable-next-line unicorn/no-thenable -- `then` is a keyword of JSON Schema
@@ -30,10 +32,10 @@ export function keySourceSchema(sources: KeySources = keySources) {
   }))
   return Type.Unsafe<string | KeySourceSetting>({
     anyOf: [
-      { type: 'string', enum: kinds, description: 'the kind of a key source alone' },
+      { type: 'string', enum: kinds.filter((kind) => !needsOptions(kind)), description: 'the kind of a key source alone' },
       {
         type: 'object',
-        description: 'kind and its options: { kind: …, … }',
+        description: `kind and its options: { kind: …, … }${onlySo.length > 0 ? `; only so ${onlySo.join(', ')}` : ''}`,
         required: ['kind'],
         properties: { kind: { type: 'string', enum: kinds, description: 'Kind of key source' } },
         allOf: options,

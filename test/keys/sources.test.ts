@@ -57,6 +57,13 @@ describe('a key source that is added', () => {
     expect(problemsOf('devnet:solana')[0]?.remedy).to.contain('kind')
   })
 
+  it('is refused by its kind alone where an option has to be there', () => {
+    const [problem, ...others] = problemsOf('keystore', 'vault')
+    expect(others).to.deep.equal([])
+    expect(problem?.path).to.equal('keySources[1]')
+    expect(problem?.remedy).to.contain('{ kind: …, … }; only so "vault"')
+  })
+
   it('gets the variables that it declares, and no others', async () => {
     expect(variablesOf([setting, { kind: 'keystore' }], sources)).to.deep.equal(['VAULT_TOKEN'])
     expect(variablesOf([{ kind: 'keystore' }], sources)).to.deep.equal([])
