@@ -258,7 +258,7 @@ export const wellKnownAddresses: readonly string[] = [
   '0x8626f6940E2eb28930eFb4CeF49B2d1F2C9C1199',
 ]
 
-/** The devnet's wallets with keys of ed25519: `devnetSeeds` of key-source.ts are as public. */
+/** The devnet's wallets with keys of ed25519: `devnetSeeds` of devnet-keys.ts are as public. */
 export const wellKnownBase58: readonly string[] = [
   '49oRR1gxxcMVqr7TVZrV7G6KdBkGq6oc6oomQ3oC6yF1',
   'Hhby8FevQ5YKDSqNr7jSQSUUy3sotWkDfUZjcqpcwbNv',
