@@ -6,7 +6,18 @@
 //   dist/sluice-devnet/   the package of what only a devnet needs: the exchanges' bytecode, the devnet.js of kits and plugins
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  rmdirSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
@@ -66,7 +77,7 @@ function filesIn(folder, from = root) {
   return files
 }
 
-/** Sizes and times of everything that a build reads; contents would take longer than the build may. */
+/** Sizes and times of everything that a build reads, and which plugins are built in; contents would take longer than the build may. */
 function state() {
   const inputs = [
     ...sources.flatMap((folder) => filesIn(folder)),
@@ -82,7 +93,7 @@ function state() {
     const { mtimeMs, size } = statSync(root + file)
     return `${file} ${mtimeMs} ${size}\n`
   })
-  return hashOf(...times.toSorted())
+  return hashOf(...times.toSorted(), ...builtInPlugins())
 }
 
 const stamped = () => (existsSync(stamp) ? JSON.parse(readFileSync(stamp, 'utf8')) : {})
@@ -614,6 +625,13 @@ function write(files, keptMs) {
       else if (path.dirname(file) !== chunkFolder || Date.now() - statSync(file).mtimeMs > keptMs) rmSync(file)
     }
   }
+  // A folder that is left without files would be taken for a plugin, or for the configuration that a home begins with.
+  for (const { name } of folders) removeIfEmpty(path.join(dist, name))
+}
+
+function removeIfEmpty(folder) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) if (entry.isDirectory()) removeIfEmpty(path.join(folder, entry.name))
+  if (readdirSync(folder).length === 0) rmdirSync(folder)
 }
 
 /** Who reads the file meanwhile has the old content or the new one. */

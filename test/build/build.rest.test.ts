@@ -153,6 +153,21 @@ describe('the bundled server', () => {
     expect(loaded.filter((line) => line.startsWith('dropped-in'))).to.deep.equal([])
   })
 
+  it('has a plugin built in as long as git knows it, whether or not a source changed', async () => {
+    const listed = async () => {
+      const environment = { SLUICE_DEVNET_ENABLED: 'true', SLUICE_PLUGINS_WEAK_CONTAINMENT: 'true' }
+      const { output } = await checkout.sluice(['plugin', 'list'], environment)
+      return /^known-for-a-while +connector +(built in|contained) /m.exec(output)?.[1] ?? output
+    }
+    const plugin = 'plugins/known-for-a-while'
+    writeTellingPlugin(path.join(checkout.folder, 'plugins'), path.basename(plugin))
+    checkout.git('add', plugin)
+    expect(await listed()).to.equal('built in')
+    checkout.git('rm', '--cached', '-r', '--quiet', plugin)
+    expect(await listed()).to.equal('contained')
+    rmSync(path.join(checkout.folder, plugin), { recursive: true })
+  })
+
   it('runs with the few packages that it depends on, loads plugins of TypeScript and JavaScript, shares its core with them, and ends in order', async () => {
     writeOutsidePlugin(path.join(home, 'plugins'), 'at-home')
     const elsewhere = path.join(folder, 'elsewhere')
