@@ -79,12 +79,15 @@ function pluginTestCommand(settingsOf: () => Settings): Command {
 }
 
 /** Loads the plugin beside Sluice's own, and prints why it is refused. */
-async function kindOf(folder: string, settings: Settings, trusted: boolean): Promise<PluginKind | undefined> {
+async function kindOf(given: string, settings: Settings, trusted: boolean): Promise<PluginKind | undefined> {
   const [{ findPlugins, tryPlugins }, { expectedAddresses }] = await Promise.all([
     import('../plugins/index.ts'),
     import('../devnet/local-sites.ts'),
   ])
-  const { found, ...others } = findPlugins([builtInPlugins, folder], settings.plugins.disabled)
+  // Of a built-in plugin the bundle in dist/ is what runs. One that the settings disable is tested all the same: it was named.
+  const folder = findPlugins([given], []).found[0]?.origin ?? given
+  const disabled = settings.plugins.disabled.filter((name) => name !== path.basename(given))
+  const { found, ...others } = findPlugins([builtInPlugins, given], disabled)
   const tried = trusted ? found.map((each) => (each.origin === folder ? { ...each, tier: 'trusted' as const } : each)) : found
   const copies = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
   const own = { ...settings, devnet: { ...settings.devnet, enabled: true }, data: { ...settings.data, dir: copies } }

@@ -168,6 +168,14 @@ describe('the bundled server', () => {
     rmSync(path.join(checkout.folder, plugin), { recursive: true })
   })
 
+  it('runs the cards of a built-in plugin by `plugin test`, also of one that the settings disable', async () => {
+    const { status, output } = await checkout.sluice(['plugin', 'test', 'plugins/celo'], { SLUICE_PLUGINS_DISABLED: 'celo' })
+    expect(output)
+      .to.contain('CHAIN-01')
+      .and.to.match(/^ +\d+ passing/m)
+    expect(status).to.equal(0)
+  })
+
   it('runs with the few packages that it depends on, loads plugins of TypeScript and JavaScript, shares its core with them, and ends in order', async () => {
     writeOutsidePlugin(path.join(home, 'plugins'), 'at-home')
     const elsewhere = path.join(folder, 'elsewhere')
