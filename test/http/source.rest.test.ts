@@ -71,6 +71,22 @@ describe('source of a price, by what a proxy sees of the calls to the node', fun
     while (trips.take().length > 0)
   }
 
+  /** Of an amount that nobody asked for. */
+  async function expectMemory(question: object, amount: string): Promise<void> {
+    for (let digit = 1; ; digit += 1) {
+      const answer = await price({ ...question, amount: `${amount}${digit}` })
+      const asked = methods()
+      // A head that comes late is waited for, on a busy machine. What asks for heads is not counted.
+      const waitedForHead = answer.body.source === 'rpc' && asked.length === 0
+      if (waitedForHead && digit < 4) {
+        await settled()
+        continue
+      }
+      expect([outcome(answer), answer.body.source, asked], answer.text).to.deep.equal(['200', 'memory', []])
+      return
+    }
+  }
+
   const methods = () => trips.take().flatMap((trip) => trip.methods)
 
   it('is rpc for the first price of all, and memory for each new amount, for which no node is asked', async () => {
@@ -79,11 +95,7 @@ describe('source of a price, by what a proxy sees of the calls to the node', fun
       await mined(question)
       await settled()
       for (const side of ['SELL', 'BUY'])
-        for (let index = 0; index < count; index += 1) {
-          const answer = await price({ ...question, side, amount: `0.${10 + index}7` })
-          expect(outcome(answer), answer.text).to.equal('200')
-          expect([answer.body.source, methods()], `${connector} ${side}`).to.deep.equal(['memory', []])
-        }
+        for (let index = 0; index < count; index += 1) await expectMemory({ ...question, side }, `0.${10 + index}7`)
     }
   })
 
@@ -124,10 +136,7 @@ describe('source of a price, by what a proxy sees of the calls to the node', fun
       for (const side of ['SELL', 'BUY']) {
         await price({ ...best, side, amount: '1' })
         await settled()
-        for (let index = 0; index < count; index += 1) {
-          const answer = await price({ ...best, side, amount: `0.${10 + index}9` })
-          expect([outcome(answer), answer.body.source, methods()], answer.text).to.deep.equal(['200', 'memory', []])
-        }
+        for (let index = 0; index < count; index += 1) await expectMemory({ ...best, side }, `0.${10 + index}9`)
       }
     }
   })
