@@ -223,8 +223,12 @@ const noteWhenShown = `
   watcher.observe(document, { childList: true, subtree: true })`
 
 async function shownMs(page: Page): Promise<number> {
-  const shown = await page.waitForFunction('globalThis.shownMs', undefined, { polling: 100 })
-  return Number(await shown.jsonValue())
+  for (let tries = 0; tries < 300; tries += 1) {
+    const shown = await page.evaluate<number | undefined>('globalThis.shownMs')
+    if (shown !== undefined) return shown
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error('The newest transactions were not shown within 30 s.')
 }
 
 /** Of all its processes. */
