@@ -11,7 +11,6 @@ import {
   defaultClientOrderId,
   excludePlacement,
   findRepeatedOrder,
-  isOnItsWay,
   isPending,
   isUnanswered,
   isUnread,
@@ -20,7 +19,9 @@ import {
   refusalOf,
   showCancelling,
   showEnded,
+  refusedBefore,
   unansweredCancel,
+  type Exclusion,
 } from './orders.ts'
 import { readOrder } from './read-order.ts'
 import {
@@ -60,7 +61,9 @@ export const clobBatchOrders: BookHandlerFor<'BatchOrders'> = (type) => async (r
       (each, index) =>
         refused.get(index) ??
         showEntry(each, results.get(index), each.name, ({ order }, action) =>
-          each.mayComeAfter && isUnanswered(action) ? { ...each.name, error: errorFields(unansweredCancel()) } : showCancel(order, action),
+          each.exclusion === 'impossible' && isUnanswered(action)
+            ? { ...each.name, error: errorFields(unansweredCancel()) }
+            : showCancel(order, action),
         ),
     ),
   })
@@ -147,8 +150,8 @@ type CancelResult = ReturnType<typeof showEnded> | NonNullable<Awaited<ReturnTyp
 type CancelEntry = BatchEntry<BookAction & { do: 'cancel' }, CancelResult> & {
   name: OrderName
   journaled?: FoundOrder['journaled']
-  /** The order may arrive when the exchange has refused its cancel. */
-  mayComeAfter?: boolean
+  /** Of an order that may arrive when the exchange has refused its cancel. */
+  exclusion?: Exclusion | undefined
 }
 
 /** Decides by the journal. @param cancel the raw entries: each is validated by itself */
@@ -176,8 +179,7 @@ async function readCancels(
     }
     const exclusion = mayYetArrive(found) ? await excludePlacement(type, found, wallet, context) : undefined
     if (exclusion === 'excluded') return { name, answer: showCancelling(found) }
-    const mayComeAfter = exclusion === 'impossible'
-    return { name, journaled, mayComeAfter, action: { do: 'cancel', market, order: { ...name, ...pickName(found.shown) } } }
+    return { name, journaled, exclusion, action: { do: 'cancel', market, order: { ...name, ...pickName(found.shown) } } }
   }
 
   const entries: CancelEntry[] = []
@@ -210,16 +212,16 @@ async function explainRefusedCancels(
   // Also after a defect of the connector: that something was sent matters more than the order's end state.
   const found = await orders.onExchange({ names: refused.map(({ action }) => action.order) }).catch((error: unknown) => ({ error }))
   for (const { entry, action, index, refusal } of refused) {
-    const { name, journaled } = entry
+    const { name, journaled, exclusion } = entry
     if ('error' in found) {
-      explained.set(index, { ...name, error: errorFields(refusal) })
+      explained.set(index, { ...name, error: errorFields(exclusion ? refusedBefore(exclusion) : refusal) })
       continue
     }
     const exchange = found.find((each) => isNamedBy(each, action))
     const shown = journaled ? await orders.show(journaled, exchange, false) : exchange && showForeign(exchange, false)
     if (shown && hasEnded(shown.state)) explained.set(index, showEnded({ shown }))
     else if (shown && journaled && mayYetArrive({ journaled, shown }))
-      explained.set(index, { ...name, error: errorFields(notYetCancellable(isOnItsWay)) })
+      explained.set(index, { ...name, error: errorFields(refusedBefore(exclusion)) })
     else explained.set(index, { ...name, error: errorFields(shown ? refusal : unknownOrder(type, name, wallet.address)) })
   }
   return explained

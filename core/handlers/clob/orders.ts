@@ -83,8 +83,13 @@ const clobCancelOrder: BookHandlerFor<'OrdersDelete'> = (type) => async (request
   // It may have been filled meanwhile.
   const now = await find()
   if (now && hasEnded(now.shown.state)) return showEnded(now)
-  throw now && mayYetArrive(now) ? notYetCancellable(isOnItsWay) : refusal
+  throw now && mayYetArrive(now) ? refusedBefore(exclusion) : refusal
 }
+
+/** The exchange refused to cancel an order that may arrive yet. */
+export const refusedBefore = (exclusion: Exclusion | undefined): SluiceError =>
+  // What takes its place was sent, and may keep the order from arriving.
+  exclusion === 'contested' ? unansweredCancel() : notYetCancellable(isOnItsWay)
 
 const isUnavailable = (error: unknown) => error instanceof SluiceError && (error.name === 'RATE_LIMIT' || error.name === 'NETWORK')
 
@@ -135,16 +140,18 @@ export const mayYetArrive = ({ journaled, shown }: FoundOrder): boolean =>
   journaled !== undefined && journaled.entry.signer !== undefined && !isFinal(journaled.entry) && shown.orderId === undefined
 
 /**
- * Has an action without effect take the place of the one that places the order, and no other: the exchange takes one of the two.
- * @returns `excluded`: the exchange has taken it, so that the order never arrives. `contested`: it has not answered to it, and may have taken
- * the order before. `impossible`: the order has arrived, or its action places others too, or is being signed
+ * `excluded`: the exchange has taken what takes the order's place, so that the order never arrives. `contested`: it has not answered to it, and may have taken
+ * the order before. `impossible`: the order has arrived, or its action places others too, or is being signed.
  */
+export type Exclusion = 'excluded' | 'contested' | 'impossible'
+
+/** Has an action without effect take the place of the one that places the order, and no other: the exchange takes one of the two. */
 export async function excludePlacement(
   type: BookSet,
   found: FoundOrder,
   wallet: SigningWallet,
   context: ConnectorContext,
-): Promise<'excluded' | 'contested' | 'impossible'> {
+): Promise<Exclusion> {
   const { journaled } = found
   const { network, venue, services, signal } = context
   if (!journaled || journaled.entry.attempts.length === 0 || !venue.actions?.impl.rail.replace) return 'impossible'

@@ -364,6 +364,27 @@ describe('a server on Hyperliquid', function () {
       await until(async () => (await openAt('33.6')).length === 0)
     })
 
+  it('does not say that nothing was cancelled while the action in the place of the order may be carried out', async () => {
+    const lose = async (clientOrderId: string) => {
+      loses(losesRequest, 'order', 1)
+      await server.client.post('/clob/orders', { ...order(clientOrderId), price: '33.8' })
+      loses(losesRequest, 'noop', 1)
+    }
+    const ends = async (clientOrderId: string) => {
+      await until(async () => (await stateOf(clientOrderId)) === 'FAILED')
+      expect(await openAt('33.8')).to.deep.equal([])
+    }
+    await lose('contested')
+    const cancelled = await cancel('contested')
+    expect(outcome(cancelled), cancelled.text).to.equal('504 TIMEOUT')
+    await ends('contested')
+
+    await lose('contested-2')
+    const batch = await server.client.post('/clob/batchOrders', { ...of, cancel: [{ market: 'HYPE-USDC', clientOrderId: 'contested-2' }] })
+    expect(batch.body.cancelled?.[0]?.error ?? batch.body, batch.text).to.include({ name: 'TIMEOUT' })
+    await ends('contested-2')
+  })
+
   it('does not call an order of several impossible to cancel while it may still be placed', async () => {
     loses(losesRequest, 'order', 1)
     const several = ['one-of-two', 'two-of-two'].map((clientOrderId) => {
