@@ -36,6 +36,11 @@ export async function bookOfTrade(): Promise<Row[]> {
         async (of) => of.forEach(makeRows),
       ),
       await byTurns(
+        'of these, the two before its answer',
+        () => [trades.map(untilAnswered), bare.map(untilAnswered)],
+        async (of) => of.forEach(makeRows),
+      ),
+      await byTurns(
         'movements and cost by its receipt',
         () => [receipts, []],
         async (of) => of.forEach(readReceipt),
@@ -86,6 +91,12 @@ function bareOf({ request: _request, planned: _planned, quote: _quote, outcome: 
   const { cost: _cost, ...landed } = entry.landed
   return { ...entry, landed }
 }
+
+/** The answer is written with the signed bytes. */
+const untilAnswered = ({ versions: [queued, signed], ...trade }: GrownTrade): GrownTrade => ({
+  ...trade,
+  versions: [queued, signed].filter((each) => each !== undefined),
+})
 
 function makeRows({ versions, queue }: GrownTrade): void {
   for (const each of versions) entryRow(each, queue)
