@@ -24,6 +24,13 @@ describe('accounts of Solana that are kept in memory', () => {
     await site?.stop()
   })
 
+  /** What is kept is read with the newest slot. */
+  async function caughtUp(): Promise<Head> {
+    const head = await site.chain.head(soon())
+    await until(() => (sync.tip?.number ?? 0n) >= head.number)
+    return head
+  }
+
   const amountIn = (data: Uint8Array) => Buffer.from(data).readBigUInt64LE(amountAt)
   const accountsOf = ({ chain }: TestCluster): Followed<Solana, bigint> => ({
     follow: [],
@@ -54,10 +61,10 @@ describe('accounts of Solana that are kept in memory', () => {
 
     for (const amountRaw of [10n, 13n]) {
       for (const mint of [USDC, FEES]) await cluster.mintTo(wallet.address, mint, 3n)
+      await caughtUp()
       asked()
       cluster.blocks(1)
-      const { number } = await site.chain.head(soon())
-      await until(() => (sync.tip?.number ?? 0n) >= number)
+      await caughtUp()
       for (const key of keys) expect((await sync.read(source, key, soon())).state).to.equal(amountRaw)
       expect(asked().filter((method) => method === 'getMultipleAccounts')).to.have.length(1)
     }
@@ -68,7 +75,7 @@ describe('accounts of Solana that are kept in memory', () => {
     const { USDC } = cluster.mints
     const mint = startOf(USDC.address, 45)
     cluster.blocks(1)
-    const head = await chain.head(soon())
+    const head = await caughtUp()
     asked()
     const blocks = await chain.changes?.(head, head, { follow: [mint, wallet.address] }, soon())
     if (!blocks || blocks === 'forked') throw new Error('There are no images.')
@@ -92,8 +99,7 @@ describe('accounts of Solana that are kept in memory', () => {
       for (let tries = 0; (await amount()) !== amountRaw; tries += 1) {
         if (tries > 100) throw new Error(`It never became ${amountRaw}.`)
         cluster.blocks(1)
-        const { number } = await site.chain.head(soon())
-        await until(() => (sync.tip?.number ?? 0n) >= number)
+        await caughtUp()
       }
     }
     await cluster.mintTo(wallet.address, USDC, 1n)
