@@ -16,7 +16,7 @@ export interface SocketTable {
   ownerOf(ends: Ends): Promise<number | undefined>
   /** Of the program that listens on this port of 127.0.0.1. */
   ownerOfListener(port: number): Promise<number | undefined>
-  /** What was written and not acknowledged by the other end's system; undefined where the system does not tell it, or the connection is not open. */
+  /** What was written and not acknowledged by the other end's system; undefined where the system does not tell it, or nothing is left to be acknowledged. */
   unacknowledgedBytes(ends: Ends): Promise<number | undefined>
 }
 
@@ -60,14 +60,18 @@ export function createSocketTable(files: readonly string[] = tableFiles): Socket
     ownerOf: async (ends) => rowIn(await read(), ends)?.user,
     ownerOfListener: async (port) =>
       rowIn(await read(), { localAddress: '127.0.0.1', localPort: port, remoteAddress: '0.0.0.0', remotePort: 0 }, listening)?.user,
-    unacknowledgedBytes: async (ends) => rowIn(await read(), ends)?.unacknowledged,
+    async unacknowledgedBytes(ends) {
+      const tables = await read()
+      return (rowIn(tables, ends) ?? rowIn(tables, ends, ended))?.unacknowledged
+    },
   }
 }
 
 /** After both addresses: state, queues (tx:rx), timer (kind:when), retransmissions, user, timeout, inode. Source: Linux, Documentation/networking/proc_net_tcp.rst. */
 const rest = /^ ([0-9A-F]{2}) ([0-9A-F]{8}):\S+ \S+ \S+ +(\d+) +\d+ (\d+)/
-const [established, listening] = ['01', '0A'] as const
-type State = typeof established | typeof listening
+/** `ended`: by this end (FIN_WAIT1), which the other one has not acknowledged. */
+const [established, ended, listening] = ['01', '04', '0A'] as const
+type State = typeof established | typeof ended | typeof listening
 
 /** @param tables of IPv4 and IPv6: a socket of IPv6 may have addresses of IPv4 */
 export function rowIn(

@@ -36,8 +36,8 @@ export function endWith(response: ServerResponse): void {
 }
 
 /** Closes our side, and the rest when the client has closed its own. */
-export function closeGently(socket: Socket): void {
+export function closeGently(socket: Socket, withinMs = lingerMs): void {
   socket.end()
-  const timer = setTimeout(() => socket.destroy(), lingerMs).unref()
+  const timer = setTimeout(() => socket.destroy(), withinMs).unref()
   socket.once('close', () => clearTimeout(timer))
 }
