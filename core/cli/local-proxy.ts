@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream'
 import { maxHeaderBytes } from '../http/malformed.ts'
 import { createConnectionPace, type ConnectionPace } from './connection-pace.ts'
 import { otherEnd, type SocketTable } from '../base/socket-table.ts'
+import { createUnreadAnswers, ResettableAgent } from './unread-answers.ts'
 
 export interface ProxyOptions {
   readonly port: number
@@ -54,7 +55,8 @@ const keepAliveMs = 90_000
 
 /** @throws NodeJS.ErrnoException where the port cannot be used */
 export async function startLocalProxy({ port, upstream, only, door = programsOnly, pace, log }: ProxyOptions): Promise<LocalProxy> {
-  const agent = new https.Agent({ keepAlive: true, timeout: idleMs, maxFreeSockets: 32 })
+  const agent = new ResettableAgent({ keepAlive: true, timeout: idleMs, maxFreeSockets: 32 })
+  const unread = createUnreadAnswers()
   const connections = createConnectionPace(pace)
   const tell = withoutFlood(log)
   /** Of each open connection: whether its user may use it, and what ends its requests that are under way. */
@@ -88,6 +90,7 @@ export async function startLocalProxy({ port, upstream, only, door = programsOnl
     const client = { admitted: admit(socket), pending: new Set<() => void>() }
     clients.set(socket, client)
     const end = () => {
+      unread.ended(socket)
       for (const abort of client.pending) abort()
     }
     socket.once('end', end)
@@ -100,6 +103,7 @@ export async function startLocalProxy({ port, upstream, only, door = programsOnl
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request
     const client = clients.get(socket)
+    unread.read(socket)
     if (!client || !(await client.admitted)) return
     const refusal = door.refusalOf(request)
     if (refusal !== undefined) {
@@ -139,7 +143,7 @@ export async function startLocalProxy({ port, upstream, only, door = programsOnl
     call.on('response', (incoming) => {
       response.writeHead(incoming.statusCode ?? 502, passedBack(incoming.headers))
       // What breaks in the middle breaks at the client, too.
-      pipeline(incoming, response, (error) => void (error && response.destroy()))
+      if (!unread.pass(incoming, response)) pipeline(incoming, response, (error) => void (error && response.destroy()))
     })
     call.on('error', (error: NodeJS.ErrnoException) => {
       if (socket.destroyed || response.writableFinished) return

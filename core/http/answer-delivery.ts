@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pause } from '../base/async.ts'
 import { createSocketTable, endsOf } from '../base/socket-table.ts'
-import { closeGently, dropRest } from './ending.ts'
+import { followToItsEnd } from './ending.ts'
 
 /** The answers of a connection of which more may become known. */
 interface Answers {
@@ -92,14 +92,6 @@ function follow(socket: Socket): Answers {
 
 /** To read what the system tells. */
 const readingMs = 1_000
-
-/** Node.js closes a connection at once after an answer with `Connection: close`: then nobody hears that the answer did not arrive. */
-function followToItsEnd(socket: Socket, withinMs: number): void {
-  socket.destroySoon = () => {
-    dropRest(socket)
-    closeGently(socket, withinMs)
-  }
-}
 
 async function resolveUnacknowledged(socket: Socket, afterMs: number, isUnread: () => boolean, breaks: () => void): Promise<void> {
   const ends = endsOf(socket)

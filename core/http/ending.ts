@@ -41,3 +41,11 @@ export function closeGently(socket: Socket, withinMs = lingerMs): void {
   const timer = setTimeout(() => socket.destroy(), withinMs).unref()
   socket.once('close', () => clearTimeout(timer))
 }
+
+/** Node.js closes a connection at once after an answer with `Connection: close`: then nobody hears that the answer did not arrive. */
+export function followToItsEnd(socket: Socket, withinMs: number): void {
+  socket.destroySoon = () => {
+    dropRest(socket)
+    closeGently(socket, withinMs)
+  }
+}

@@ -10,7 +10,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { startLocalProxy, type LocalProxy, type ProxyOptions } from '../../core/cli/local-proxy.ts'
 import { createSocketTable, type Ends } from '../../core/base/socket-table.ts'
+import { AnswerDelivery } from '../../core/http/answer-delivery.ts'
 import { createTlsServer } from '../../core/tls/tls-server.ts'
+import { until } from '../transactions/site.ts'
 import { madeCertificates, removeFolders } from '../tls/certificates.ts'
 
 const own = process.getuid?.() ?? 0
@@ -200,6 +202,68 @@ describe('a local proxy', () => {
     const ended = sockets.map((socket) => once(socket, 'close'))
     client.destroy()
     await Promise.all(ended)
+  })
+
+  describe('whose client gets an answer to a POST', () => {
+    const one = 'POST /trade HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}'
+    let told: string[] = []
+    beforeEach(() => {
+      told = []
+      answer = (request, response) => {
+        const delivery = new AnswerDelivery(request, response)
+        void delivery.delivered.then((isDelivered) => told.push(isDelivered ? 'delivered' : 'lost'))
+        void delivery.broken(60_000).then(() => told.push('broken'))
+        const text = JSON.stringify({ url: request.url })
+        request.resume().on('end', () => response.writeHead(200, { 'content-length': text.length }).end(text))
+      }
+    })
+
+    async function answered(port: number, request = one): Promise<net.Socket> {
+      const client = net.connect(port, '127.0.0.1').on('error', () => {})
+      await once(client, 'connect')
+      client.pause().write(request)
+      await until('it is delivered', async () => told.includes('delivered'))
+      // The proxy has it, too, and its client's system.
+      await sleep(50)
+      return client
+    }
+
+    for (const [how, request] of Object.entries({
+      'is kept': one,
+      'ends with the answer': one.replace('{}', '').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n{}'),
+    }))
+      it(`tells the server where the connection, which ${how}, breaks before the client has read it, whoever else asks meanwhile`, async () => {
+        const { port } = await proxy()
+        const client = await answered(port, request)
+        expect((await ask(port, { method: 'POST', path: '/other', body: '{}' })).status).to.equal(200)
+        client.resetAndDestroy()
+        await until('it is told', async () => told.includes('broken'))
+        expect(told).to.deep.equal(['delivered', 'delivered', 'broken'])
+      })
+
+    it('uses the connection to the server again once the client asks more, or has ended its own', async () => {
+      const { port } = await proxy()
+      for (let index = 0; index < 3; index++) {
+        const client = await answered(port)
+        client.resume().write(one)
+        await until('two are delivered', async () => told.length === 2)
+        client.end()
+        await once(client, 'close')
+        told = []
+      }
+      expect(connections).to.equal(1)
+    })
+
+    it('holds few connections of those whose clients ask nothing more', async () => {
+      const { port } = await proxy()
+      const clients: net.Socket[] = []
+      for (let index = 0; index < 50; index++) {
+        clients.push(await answered(port))
+        told = []
+      }
+      expect(connections).to.be.at.most(33)
+      for (const client of clients) client.destroy()
+    })
   })
 
   it('sends nothing on of a request whose client is gone before its body', async () => {
