@@ -24,7 +24,7 @@ export function refusalMeaning(reason: string, { impl: { refusals = {} } }: Refu
 /**
  * `slippage`: the price moved past the bound of the trade, so the same request with a new quote may succeed.
  * @param reason the chain's words
- * @param step of the family; absent for actions on the exchange's own rail
+ * @param step of the family; absent for actions on the exchange's own rail, null where the journal has it no more
  */
 export function causeOf(
   reason: string,
@@ -37,7 +37,8 @@ export function causeOf(
   const coinEnds = parts.flatMap((part) => part?.coinSlippageReasons ?? [])
   const saysSlippage = (list: readonly string[]) => list.some((end) => readings(reason).some((each) => each.endsWith(end)))
   if (saysSlippage(ends)) return { cause: 'slippage' }
-  return step !== undefined && saysSlippage(coinEnds) && impl.rail.outline(step).valueRaw > 0n ? { cause: 'slippage' } : {}
+  const isKnown = step !== undefined && step !== null
+  return isKnown && saysSlippage(coinEnds) && impl.rail.outline(step).valueRaw > 0n ? { cause: 'slippage' } : {}
 }
 
 /** The error with what its reason means, whether it is slippage, and the listed symbols of tokens. */

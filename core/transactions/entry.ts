@@ -52,7 +52,7 @@ export interface Entry {
 
   /** The step's index in the plan, from 0, and the number of steps. */
   readonly part: { readonly index: number; readonly of: number }
-  /** What was signed. On a chain's rail it is gone once the entry is final: the chain has it. */
+  /** What was signed. On a chain's rail it is null once the entry is final and was not reverted, or is archived: the chain has it. */
   readonly step: Json
   /** The plan's memo: `fill` reads the outcome with it. */
   readonly memo: Json

@@ -165,7 +165,7 @@ const Body = compileOnUse(
 
 /**
  * An entry as packed JSON, its signed bytes in hexadecimal, without the ids that the row has. A final one is stored without signed bytes, and without calls where the chain has
- * them; an exchange's own rail has no chain to ask. What callers are not shown of it stands behind the rest: pages are read without.
+ * them; an exchange's own rail has no chain to ask, and what a revert means depends on the call. What callers are not shown of it stands behind the rest: pages are read without.
  */
 function writeBody({ key: _key, requestId: _requestId, idempotencyKey: _idempotencyKey, orders: _orders, ...whole }: Entry): StoredBytes {
   const { attempts, ...entry } = whole
@@ -176,7 +176,7 @@ function writeBody({ key: _key, requestId: _requestId, idempotencyKey: _idempote
     )
   const final = {
     ...entry,
-    step: entry.signer === undefined ? null : entry.step,
+    step: entry.signer === undefined && entry.state !== 'REVERTED' ? null : entry.step,
     bounds: undefined,
     attempts: attempts.map(({ raw: _raw, ...each }) => each),
   }
