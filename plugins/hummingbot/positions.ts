@@ -111,7 +111,9 @@ export const readPosition = (position: NamedPosition, { own }: Venue, { call }: 
 
 /** The position that a client means, by its id or the handle of its open. @throws SluiceError as `readPosition`, INCOMPLETE_PARAMS */
 export async function positionNamed(address: string, { on }: Venue, call: InterfaceCall): Promise<NamedPosition> {
-  const [, version = bareVersion, tokenId = ''] = /^(?:([\w.-]+):)?(\w+)$/.exec(address) ?? []
+  const [, version = bareVersion, named = ''] = /^(?:([\w.-]+):)?(\w+)$/.exec(address) ?? []
+  // As it is listed: zeros in front are the same number, and would be another close.
+  const tokenId = named.replace(/^0+(?=\d+$)/, '')
   if (tokenId === '') throw badFields([{ field: 'positionAddress', problem: `"${address}" is no id of a position, such as 38 or v4:38` }])
   if (!/^0x[0-9a-f]{64}$/i.test(tokenId)) return { version, tokenId }
   const found = await pollOrTrouble(tokenId, on, call)

@@ -257,7 +257,9 @@ describe('liquidity of Hummingbot’s clients', function () {
         if (version === 'v3') decimals(closed.data, 'baseFeeAmountCollected', 'quoteFeeAmountCollected')
         const end = await balances()
         if (version !== 'v4') expect(Number(before[base]) - Number(end[base])).to.be.within(0, 1e-5)
-        // Whoever asks again has the same answer, with any slippage and in any generation.
+        // Whoever asks again has the same answer, with any slippage, in any generation, and however the id is spelt.
+        const spelt = positionAddress.replace(/\d+$/, '00$&')
+        expect(await bot.post('/trading/clmm/close', { ...of, positionAddress: spelt })).to.deep.equal(closed)
         expect(await bot.post('/trading/clmm/close', { ...of, slippagePct: 1.25 })).to.deep.equal(closed)
         expect(await bot.post(`/connectors/${connector}/clmm/close-position`, { ...of, network: 'local' })).to.deep.equal(closed)
       })
