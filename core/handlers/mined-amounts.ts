@@ -50,8 +50,11 @@ export function needsCoinGain(entry: Entry, on: NetworkEntry, registry: Networks
 }
 
 /** Whether the receipt says the same as the exchange's event, so that no node has to be asked. */
-const isToldByReceipt = (entry: Entry, exchangedRaw: bigint, receipt: Json, on: NetworkEntry): boolean =>
-  isAllThatWasSent(entry, exchangedRaw, on) || isAllThatWasUnwrapped(entry, exchangedRaw, receipt, on)
+function isToldByReceipt(entry: Entry, exchangedRaw: bigint, receipt: Json, on: NetworkEntry): boolean {
+  // Of a final one the call is gone: what it moved was read before.
+  if (entry.step === null) return entry.movements?.[on.impl.nativeCurrency.address] === exchangedRaw.toString()
+  return isAllThatWasSent(entry, exchangedRaw, on) || isAllThatWasUnwrapped(entry, exchangedRaw, receipt, on)
+}
 
 /** A transaction takes no more of the coin than is sent with it, beside its gas: where the exchange took all of that, nothing is left to ask. */
 const isAllThatWasSent = ({ part, step }: Entry, exchangedRaw: bigint, { impl }: NetworkEntry): boolean =>

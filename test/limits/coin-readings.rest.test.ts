@@ -1,10 +1,14 @@
 // What limits ask the node for once trades of the native coin are mined, counted by a proxy.
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { expect } from 'chai'
+import { stringify } from 'yaml'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { local, oneChain, others, traders, uniswap } from '../http/shared-server.ts'
 import { startBehindProxy, type BehindProxy } from '../http/trouble/behind-proxy.ts'
 import { healthy } from '../http/trouble/faulty-proxy.ts'
+import { until } from '../transactions/site.ts'
 
 const tokens = { 'ethereum/local': { USDC: { perDay: '100000' }, ETH: { perDay: '100' } } }
 const clients = {
@@ -89,5 +93,20 @@ describe('what limits ask the node about trades of the native coin', function ()
     const polls = await Promise.all(hashes.map((txHash) => stage.server.client.get('/network/poll', { ...local, txHash })))
     const gave = polls.reduce((sum, { body }) => sum + Number(body.fill.amountIn), 0)
     expect(await used('ETH')).to.be.closeTo(gave, 1e-12)
+  })
+
+  it('is known of final ones, so that a check of limits counts them', async () => {
+    await final([await trade({ side: 'SELL', amount: '0.5', version: 'v2' })])
+    const check = () => limited.get('/limits/check')
+    const before = await check()
+    expect(before.status, before.text).to.equal(200)
+    expect(before.body.hits).to.deep.equal([])
+    const tighter = { ...tokens['ethereum/local'], ETH: { perDay: '100', perTransaction: '0.4' } }
+    const changed = { ...clients.limited, limits: { ...clients.limited.limits, tokens: { 'ethereum/local': tighter } } }
+    await writeFile(path.join(stage.server.settings.confDir, 'clients.yml'), stringify({ clients: { ...clients, limited: changed } }))
+    let hits: { limit: string; transactions: number }[] = []
+    await until('the limit holds', async () => (hits = (await check()).body.hits).length > 0)
+    expect(hits.map(({ limit }) => limit)).to.deep.equal(['tokens.perTransaction'])
+    expect(hits[0]?.transactions).to.be.at.least(1)
   })
 })
