@@ -84,7 +84,9 @@ const pauseAfter = (waitedMs: number): number => (waitedMs < soonMs ? againMs : 
 /** Until the time of the request is over: then what is known is answered. */
 const pauseIn = ({ signal }: Pick<InterfaceCall, 'signal'>, ms = againMs): Promise<void> => pause(ms, undefined, { signal }).catch(() => {})
 
-const failed = (signature: string, { reason, cause }: PollAnswer) =>
-  new SluiceError('TRADE_FAILED', `The transaction ${signature} did nothing: ${reason ?? 'the chain reverted it'}.`, {
+function failed(signature: string, { reason, cause, txState = 'REVERTED' }: PollAnswer): SluiceError {
+  const why = reason ?? (txState === 'REVERTED' ? 'the chain reverted it' : `it is ${txState}`)
+  return new SluiceError('TRADE_FAILED', `The transaction ${signature} did nothing: ${why}.`, {
     details: { txHash: signature, ...(reason !== undefined && { reason }), ...(cause !== undefined && { cause }) },
   })
+}
