@@ -33,7 +33,7 @@ export interface Budgets {
   part?(spending: Spending): ReservationPart | undefined
   /** Whether nothing is reserved, so that nothing has to be settled. Absent: never. */
   isIdle?(): boolean
-  /** In the write that makes entries final. It may be called again for the same ones, and throws nothing but errors of the database. */
+  /** In the write that makes entries final; of those that gave permits in each later one as well. It throws nothing but errors of the database. */
   settle?(ended: readonly Entry[], tx: Transaction<Tables>): Promise<void>
   /** In the write that stores the end of an order of signed actions, before the order is locked. It is undone where the order had ended before. It throws nothing but errors of the database. */
   endOrder?(order: OrderEnd, tx: Transaction<Tables>): Promise<void>

@@ -9,7 +9,7 @@ import { createSpendingLimits, type SpendingLimits } from '../../core/limits/spe
 import type { Store } from '../../core/store/store.ts'
 import type { Commitment } from '../../core/transactions/budgets.ts'
 import type { Entry, JournaledPermit } from '../../core/transactions/entry.ts'
-import type { Journal } from '../../core/transactions/journal/journal.ts'
+import { createRecorder, type Journal } from '../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { onBothStores } from '../store/stores.ts'
 import { giveLease, newEntry, queueOf } from '../transactions/journal/entries.ts'
@@ -145,6 +145,27 @@ describe('approvals that count as lost', () => {
       await pass(25)
       expect(await lost()).to.equal(0)
     })
+
+    for (const [how, spender] of [
+      ['by what they set anew', right.spender],
+      ['beside another one', '0xOther'],
+    ] as const)
+      it(`count on where their transaction is written again once it is final, ${how}`, async () => {
+        const recorder = createRecorder(journal, () => {}, Date.now)
+        await approved(400n)
+        const entry = newEntry({ kind: 'approve' })
+        changes.set(entry.key, [setTo(entry, 1000n, spender === right.spender ? 400n : 0n, { spender })])
+        await opened([entry], approval(1000n))
+        await ended([entry])
+        const before = await lost()
+        // A node's answer to a broadcast may come so late.
+        const stored = await recorder.read(entry.key)
+        if (!stored) throw new Error('The journal has lost the approval.')
+        await recorder.amend(stored, (current) => ({ ...current, attempts: [...current.attempts] }), lease)
+        expect(await lost()).to.equal(before)
+        await pass(25)
+        expect(await lost()).to.equal(before)
+      })
 
     it('count each of several spenders of one request until it is revoked', async () => {
       const requestId = 'of two'

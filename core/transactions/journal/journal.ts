@@ -4,7 +4,7 @@ import type { PairFilter } from '../../store/entry-filters.ts'
 import type { Tables } from '../../store/tables.ts'
 import type { ClientOrder, OrderJournal } from '../book-orders.ts'
 import type { Admission, ReservationPart, PlannedSpending, Spending, SpendingClient } from '../budgets.ts'
-import type { Entry, RailId, TransactionState } from '../entry.ts'
+import { isFinal, type Entry, type RailId, type TransactionState } from '../entry.ts'
 import type { StopQuery } from '../stops.ts'
 
 /**
@@ -34,8 +34,9 @@ export interface Journal {
   /**
    * Later versions of entries of one queue, and the answer to their request. Returns false, and writes nothing, unless each is exactly
    * one version later than the stored entry.
+   * @param finalBefore the keys of those that were final in the version before: the budgets were told of their end then
    */
-  write(entries: readonly Entry[], lease: Lease, answer?: RecordedAnswer): Promise<boolean>
+  write(entries: readonly Entry[], lease: Lease, answer?: RecordedAnswer, finalBefore?: ReadonlySet<string>): Promise<boolean>
   read(key: string): Promise<Entry | undefined>
   /** By the hash of any attempt, also of an archived entry. */
   find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
@@ -259,7 +260,8 @@ export function createRecorder(journal: Journal, onChange: (entry: Entry, before
   const write: Recorder['write'] = async (changes, lease, answer) => {
     const updatedAt = nowMs()
     const entries = changes.map(({ before, after }) => ({ ...after, version: before.version + 1, updatedAt }))
-    if (!(await journal.write(entries, lease, answer))) return undefined
+    const finalBefore = new Set(changes.flatMap(({ before }) => (isFinal(before) ? [before.key] : [])))
+    if (!(await journal.write(entries, lease, answer, finalBefore))) return undefined
     for (const [index, entry] of entries.entries()) onChange(entry, changes[index]?.before)
     return entries
   }

@@ -163,7 +163,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
         open(entries, lease, claim, orders, stopQuery(entries, spending?.client), reserving(spending), lossCheck),
       ),
     reserve: (spending, lease) => withLease(lease, raiseQuery(spending), isDearer(spending) ? reserving(spending)?.within : undefined),
-    write: (entries, lease, answer) => write(entries, lease, answer, settling(entries)),
+    write: (entries, lease, answer, finalBefore) => write(entries, lease, answer, settling(entries, finalBefore)),
     async read(key) {
       const row = await store.read((db) => db.selectFrom('entries').select(bodyColumns).where('key', '=', key).executeTakeFirst())
       return row && readBody(row)
@@ -274,8 +274,10 @@ function within(budgets: readonly Budgets[], { read }: Pick<Store, 'read'>) {
         },
       }
     },
-    settling(entries: readonly Entry[]): WithinWrite | undefined {
-      const ended = settlesEnds() ? entries.filter(isFinal) : []
+    /** Once for each: what it set may have been replaced since. Permits may be used after their transaction has ended, and end what was set in between. */
+    settling(entries: readonly Entry[], finalBefore: ReadonlySet<string> = new Set()): WithinWrite | undefined {
+      const ends = (entry: Entry) => isFinal(entry) && (!finalBefore.has(entry.key) || entry.permits !== undefined)
+      const ended = settlesEnds() ? entries.filter(ends) : []
       if (ended.length === 0) return undefined
       return async (tx) => {
         for (const each of budgets) await each.settle?.(ended, tx)
