@@ -9,7 +9,16 @@ import { readArchivedBody, readBody } from './journal/entry-rows.ts'
 import { addressKey } from '../base/addresses.ts'
 import type { Budgets, OrderEnd } from './budgets.ts'
 import { countingWriter, type FillsCount, type FillsValue } from './counted-fills.ts'
-import { noteFills, noteOrderIds, openOrderMarkets, placedBy, readFills, type OrderFill, type OrderMarket } from './order-fills.ts'
+import {
+  noteFills,
+  noteOrderIds,
+  openOrderMarkets,
+  placedBy,
+  readFills,
+  type FillsReading,
+  type OrderFill,
+  type OrderMarket,
+} from './order-fills.ts'
 
 /**
  * An order in a book, under its client order id. It is journaled in the same write as the entry of its plan's last step. A wallet uses an
@@ -83,6 +92,7 @@ export interface ClientOrders {
    * @param told by the exchange's id of the order
    * @param idOf the exchange's ids of orders without a report, by their client order ids
    * @param valueOf what new ones of an order lost; undefined where that cannot be told
+   * @param reading of several pages of one reading
    * @returns how many orders have new ones
    */
   noteFills(
@@ -90,6 +100,7 @@ export interface ClientOrders {
     told: ReadonlyMap<string, readonly OrderFill[]>,
     idOf: ReadonlyMap<string, string>,
     valueOf?: FillsValue,
+    reading?: FillsReading,
   ): Promise<number>
   /** Stores the exchange's ids of orders that have none, by their client order ids: of actions that are final. */
   noteIds(of: OrderMarket, ids: ReadonlyMap<string, string>): Promise<void>
@@ -143,9 +154,9 @@ export function sqlOrders(
         }
       })
     },
-    noteFills(of, told, idOf, valueOf) {
+    noteFills(of, told, idOf, valueOf, reading) {
       const count = valueOf && countFills?.()
-      return noteFills(store, of, told, idOf, count && countingWriter(store, valueOf, count))
+      return noteFills(store, of, told, idOf, count && countingWriter(store, valueOf, count), reading)
     },
     noteIds: (of, ids) => noteOrderIds(store, of, ids),
     openMarkets: (endedSince) => openOrderMarkets(store, endedSince),

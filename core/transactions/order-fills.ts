@@ -78,13 +78,32 @@ export function readFills(key: string, text: string | null): readonly OrderFill[
   throw new Error(`The fills of the journal's order ${key} cannot be read: restore the store from a copy, or remove that row.`)
 }
 
-/** With those that are new; the same list where none is. */
-export function withFills(known: readonly OrderFill[], told: readonly OrderFill[]): readonly OrderFill[] {
-  const ids = new Set(known.map(({ tradeId }) => tradeId))
-  const added = [...new Map(told.map((each) => [each.tradeId, each])).values()].filter(({ tradeId }) => !ids.has(tradeId))
-  if (added.length === 0) return known
-  return [...known, ...added].toSorted((one, other) => one.timestamp - other.timestamp).slice(-maxFills)
+/** What one reading of pages, the newest first, knows of an order. */
+interface OrderReading {
+  /** Where its row was full before, older fills were known, and are not kept. */
+  readonly sinceMs: number
+  /** Those that the row had before, and those that the reading has stored. */
+  readonly stored: Set<string>
 }
+
+/** By the keys of orders' rows. One for all pages of a reading: a row does not keep all that these tell. */
+export type FillsReading = Map<string, OrderReading>
+
+/** @param known as the row has them: where it is full, those that it lacks may have been known before */
+const readingOf = (known: readonly OrderFill[]): OrderReading => ({
+  sinceMs: known.length >= maxFills ? (known[0]?.timestamp ?? -Infinity) : -Infinity,
+  stored: new Set(known.map(({ tradeId }) => tradeId)),
+})
+
+/** Those that were not known before. */
+function newFills(known: readonly OrderFill[], told: readonly OrderFill[], { sinceMs, stored }: OrderReading): readonly OrderFill[] {
+  const ids = new Set(known.map(({ tradeId }) => tradeId))
+  const isNew = ({ tradeId, timestamp }: OrderFill) => !ids.has(tradeId) && !stored.has(tradeId) && timestamp > sinceMs
+  return [...new Map(told.map((each) => [each.tradeId, each])).values()].filter(isNew)
+}
+
+const keptOf = (known: readonly OrderFill[], added: readonly OrderFill[]): readonly OrderFill[] =>
+  [...known, ...added].toSorted((one, other) => one.timestamp - other.timestamp).slice(-maxFills)
 
 /** An order whose row lacks fills that its exchange told. */
 interface FilledOrder {
@@ -100,7 +119,7 @@ interface FilledOrder {
 /** Changes the row, unless another server was faster. */
 type RowChange = (db: Pick<Kysely<Tables>, 'updateTable'>) => Promise<{ readonly numUpdatedRows: bigint }>
 
-/** Stores new fills of an order. @returns whether they were stored */
+/** Stores new fills of an order. @param added also those of which the row keeps newer ones alone @returns whether they were stored */
 export type FillsWriter = (order: FilledOrder, added: readonly OrderFill[], change: RowChange) => Promise<boolean>
 
 /**
@@ -108,6 +127,7 @@ export type FillsWriter = (order: FilledOrder, added: readonly OrderFill[], chan
  * @param told by the exchange's id of the order
  * @param idOf the ids of orders of which the journal has no report yet, by their client order ids
  * @param write stores those of one order
+ * @param reading what the pages before it told
  * @returns how many orders have new ones @throws StoreUnavailable
  */
 export async function noteFills(
@@ -116,6 +136,7 @@ export async function noteFills(
   told: ReadonlyMap<string, readonly OrderFill[]>,
   idOf: ReadonlyMap<string, string>,
   write: FillsWriter = async (_order, _added, change) => (await store.writeOnce(change)).numUpdatedRows > 0n,
+  reading: FillsReading = new Map(),
 ): Promise<number> {
   const orderIds = [...told.keys()].slice(0, maxIds)
   const clientIds = [...idOf].flatMap(([clientOrderId, orderId]) => (told.has(orderId) ? [clientOrderId] : [])).slice(0, maxIds)
@@ -133,18 +154,20 @@ export async function noteFills(
   for (const { key, client_order_id, order_id, entry_key, place: index, about, fills } of rows) {
     const orderId = order_id ?? idOf.get(client_order_id) ?? ''
     const known = readFills(key, fills)
-    const all = withFills(known, told.get(orderId) ?? [])
-    if (all === known) continue
+    const ofOrder = reading.get(key) ?? readingOf(known)
+    reading.set(key, ofOrder)
+    const added = newFills(known, told.get(orderId) ?? [], ofOrder)
+    if (added.length === 0) continue
     const change: RowChange = (db) =>
       db
         .updateTable('orders')
-        .set({ fills: JSON.stringify(all) })
+        .set({ fills: JSON.stringify(keptOf(known, added)) })
         .where((eb) => eb.and({ ...venue, client_order_id, key }))
         .where('fills', fills === null ? 'is' : '=', fills)
         .executeTakeFirst()
-    const added = all.filter((each) => !known.includes(each))
     // Where another server was faster, they are read again.
     const isStored = await write({ entryKey: entry_key, index, orderId, about: JSON.parse(about) }, added, change)
+    if (isStored) for (const { tradeId } of added) ofOrder.stored.add(tradeId)
     changed += Number(isStored)
   }
   return changed

@@ -7,7 +7,7 @@ import type { At, BookMarket, BookTrade, Log } from '../../contracts/index.ts'
 import { tradingOf, type NetworkEntry, type Registry } from '../../plugins/index.ts'
 import type { ClientOrders } from '../../transactions/book-orders.ts'
 import type { FillsValue } from '../../transactions/counted-fills.ts'
-import type { OrderFill, OrderMarket } from '../../transactions/order-fills.ts'
+import type { FillsReading, OrderFill, OrderMarket } from '../../transactions/order-fills.ts'
 import { bookSets, marketsOf } from './markets.ts'
 import { reasonOf } from '../../base/errors.ts'
 
@@ -61,6 +61,8 @@ const endedMs = 3 * 86_400_000
 const sweepsToEnded = 6
 /** Of one reading. */
 const maxPages = 10
+/** Where losses count, and each page has new fills: whoever takes an order in many small parts must not keep those before them from being read. */
+const maxCountedPages = 40
 /** After an answer without new fills. With the longest pauses it takes hours. */
 const maxTries = 12
 const triesAfterFills = 2
@@ -242,20 +244,23 @@ async function readFills(
       isEarly ||= value === 'not yet'
       return value
     })
-  for (let page = 0; page < maxPages; page += 1) {
+  const reading: FillsReading = new Map()
+  for (let page = 1; ; page += 1) {
     const query = { market, owner, limit: maxTrades, ...(before < Infinity && { before }) }
     const trades = await tradingOf(type, venue).trades(query, { signal })
     const final = await finalTrades(trades, network.impl, { signal })
     isEarly ||= final.length < trades.length
-    const added = await orders.noteFills(of, fillsByOrder(final), idOf, valueOf)
+    const added = await orders.noteFills(of, fillsByOrder(final), idOf, valueOf, reading)
     changed += added
     // Of the last millisecond there may be more. What is told twice is kept once.
     const next = Math.min(...trades.map(({ timestamp }) => timestamp)) + 1
     if (trades.length < maxTrades || next >= before || (added === 0 && !isWanted)) return { changed, isEarly }
+    if (page >= (valueOf && added > 0 ? maxCountedPages : maxPages)) {
+      log.warn({ ...of, trades: page * maxTrades }, 'older fills of orders are not read')
+      return { changed, isEarly }
+    }
     before = next
   }
-  log.warn({ ...of, trades: maxPages * maxTrades }, 'older fills of orders are not read')
-  return { changed, isEarly }
 }
 
 const nameOf = ({ chain, network, connector, type, market, address }: OrderMarket): string =>

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Store } from '../../../core/store/store.ts'
 import type { Journal, Lease } from '../../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
-import type { OrderFill } from '../../../core/transactions/order-fills.ts'
+import type { FillsReading, OrderFill } from '../../../core/transactions/order-fills.ts'
 import { perpetualsBefore } from '../../../core/transactions/order-markets.ts'
 import { firstKeyAt } from '../../../core/transactions/submit-request.ts'
 import { onBothStores } from '../../store/stores.ts'
@@ -106,6 +106,36 @@ describe('the fills of orders', () => {
       Object.assign(limits, { counts: false, isKnown: false })
       expect([await note([fill('y')]), await fillsOf()]).to.deep.equal([1, [['x', 'y'], []]])
       expect(counted).to.deep.equal([1n])
+    })
+
+    it('are counted once each, also those that a row does not keep, as they are read from the newest on', async () => {
+      await place1()
+      let counted = 0n
+      journal = sqlJournal(store, undefined, [
+        { reserve: async () => {}, countsFillsOf: () => true, countFills: async ({ lostMicros }) => void (counted += lostMicros) },
+      ])
+      const newest = 1_200
+      const page = (from: number) =>
+        Array.from({ length: 401 }, (_, index) => fill(`t${from - index}`, from - index)).filter((each) => each.timestamp > 0)
+      async function read(upTo: number, reading: FillsReading = new Map()) {
+        // The pages overlap by one.
+        for (let from = upTo; from > 0; from -= 400)
+          await journal.orders.noteFills(
+            here,
+            told({ 7: page(from) }),
+            new Map(),
+            (_about, { length }) => ({ part: { numerator: 1n, denominator: 3n }, lostMicros: BigInt(length) }),
+            reading,
+          )
+      }
+      await read(newest)
+      expect(counted).to.equal(1_200n)
+      await read(newest)
+      expect(counted).to.equal(1_200n)
+      await read(newest + 1_100)
+      expect(counted).to.equal(2_300n)
+      const kept = (await fillsOf())?.[0]
+      expect([kept?.length, kept?.[0], kept?.at(-1)]).to.deep.equal([1_000, 't1301', 't2300'])
     })
 
     it('are no other wallet’s, market’s or exchange’s', async () => {
