@@ -57,7 +57,9 @@ export async function bookExposure(
 type AccountExposure = Pick<PerpetualExposure, 'valueMicros' | 'openMicros'>
 
 async function readBookAccount(perp: Pick<PerpCLOB, 'account' | 'positions' | 'orders'>, owner: string, at: At): Promise<AccountExposure> {
-  const [{ notional, worth }, orders] = await Promise.all([readBookWorth(perp, owner, at), perp.orders(owner, {}, at)])
+  // Orders first: one that is filled meanwhile counts twice then. The other way round it would be in neither answer, and whoever takes it chooses the moment.
+  const orders = await perp.orders(owner, {}, at)
+  const { notional, worth } = await readBookWorth(perp, owner, at)
   const open = orders.filter(
     ({ state }) => state === 'OPEN' || state === 'PARTIALLY_FILLED' || state === 'PENDING_OPEN' || state === 'PENDING_CANCEL',
   )

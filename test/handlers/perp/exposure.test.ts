@@ -78,6 +78,34 @@ describe('what a wallet has open in perpetuals before an order', () => {
     expect(await worthAfter('WBTC')).to.equal(0n)
   })
 
+  it('counts an order that is filled while it is read, once at least', async () => {
+    // Its maker may take it at any moment.
+    const orders: object[] = [{ state: 'OPEN', price: '10', amount: '5', filledAmount: '0' }]
+    let notional = '0'
+    const filledAfter = <T>(answer: T): T => {
+      if (orders.length > 0) notional = '50'
+      orders.length = 0
+      return answer
+    }
+    const perp = {
+      account: async () => filledAfter({ accountValue: '100', collateral: '100', notional }),
+      positions: async () => filledAfter([]),
+      orders: async () => filledAfter([...orders]),
+    }
+    const context = {
+      venue: { impl: { PERP_CLOB: perp } },
+      caller: { id: 'bot' },
+      network: {},
+      services: { limitsOn: () => ({ maxLeverage: '2' }), settings: { limits: { referenceTokens: ['USDC'] } } },
+    }
+    const [turn, of] = [{ account: 'a' }, context] as unknown as [
+      Parameters<typeof bookWithdrawal>[0],
+      Parameters<typeof bookWithdrawal>[3],
+    ]
+    const exposure = await bookWithdrawal(turn, { type: 'PERP_CLOB', symbol: 'USDC', amount: '20' }, 'owner', of)
+    expect(Number(exposure?.openMicros)).to.be.at.least(50_000_000)
+  })
+
   it('is opened by what turns it over, also where less is left than before', () => {
     const of = (side: 'LONG' | 'SHORT', sizeRaw: bigint, heldRaw: bigint) => {
       const market = { baseDecimals: 0, quoteDecimals: 0 }
