@@ -8,7 +8,7 @@ import type { PerpetualExposure } from '../../transactions/budgets.ts'
 import type { ConnectorContext } from '../context.ts'
 import { notionalAt } from './figures.ts'
 import { isReference } from './losses.ts'
-import { accountWorthRaw, notRead, readBookWorth, readPositions } from './worth.ts'
+import { accountWorthRaw, notRead, readPositions, readProfits, worthOf } from './worth.ts'
 
 const decimals = 6
 
@@ -58,8 +58,8 @@ type AccountExposure = Pick<PerpetualExposure, 'valueMicros' | 'openMicros'>
 
 async function readBookAccount(perp: Pick<PerpCLOB, 'account' | 'positions' | 'orders'>, owner: string, at: At): Promise<AccountExposure> {
   // Orders first: one that is filled meanwhile counts twice then. The other way round it would be in neither answer, and whoever takes it chooses the moment.
-  const orders = await perp.orders(owner, {}, at)
-  const { notional, worth } = await readBookWorth(perp, owner, at)
+  const [orders, profits] = await Promise.all([perp.orders(owner, {}, at), readProfits(perp, owner, at)])
+  const { notional, worth } = worthOf(await perp.account(owner, at), profits)
   const open = orders.filter(
     ({ state }) => state === 'OPEN' || state === 'PARTIALLY_FILLED' || state === 'PENDING_OPEN' || state === 'PENDING_CANCEL',
   )

@@ -32,13 +32,24 @@ export interface BookWorth {
   readonly notional: string
 }
 
-/** @throws SluiceError PRICE_FAILED where a position cannot be read */
+/** Positions first: the loss of one that is closed meanwhile counts twice then, and else not at all. @throws SluiceError PRICE_FAILED where a position cannot be read */
 export async function readBookWorth(perp: Pick<PerpCLOB, 'account' | 'positions'>, owner: string, at: At): Promise<BookWorth> {
-  const [{ notional, ...account }, positions] = await Promise.all([perp.account(owner, at), perp.positions(owner, at)])
-  if (leftOutOf(positions).length > 0) throw notRead()
-  const profits = positions.map(({ unrealizedProfit }) => unrealizedProfit)
-  return { worth: accountWorth(account, profits), notional }
+  const profits = await readProfits(perp, owner, at)
+  return worthOf(await perp.account(owner, at), profits)
 }
+
+/** Of each position, at the mark. @throws SluiceError PRICE_FAILED where a position cannot be read */
+export async function readProfits(perp: Pick<PerpCLOB, 'positions'>, owner: string, at: At): Promise<readonly string[]> {
+  const positions = await perp.positions(owner, at)
+  if (leftOutOf(positions).length > 0) throw notRead()
+  return positions.map(({ unrealizedProfit }) => unrealizedProfit)
+}
+
+/** @param profits as they were before the account was read */
+export const worthOf = ({ notional, ...account }: PerpBookAccount, profits: readonly string[]): BookWorth => ({
+  worth: accountWorth(account, profits),
+  notional,
+})
 
 type PerpReader = Pick<PerpAMM, 'funding' | 'position'>
 

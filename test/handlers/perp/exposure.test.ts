@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { noteLeftOut } from '../../../core/contracts/answers/contract.ts'
 import { bookWithdrawal, quoteExposure } from '../../../core/handlers/perp/exposure.ts'
@@ -40,6 +41,26 @@ describe('what a wallet has open in perpetuals before an order', () => {
     expect(await readOf(['60.5', '-60.5'], '100')).to.deep.equal({ worth: '39.5', notional: '500' })
     expect(await readOf(['-10', '-20'], '70')).to.deep.equal({ worth: '70', notional: '500' })
     expect((await readOf(['20', '30'], '150')).worth).to.equal('100')
+  })
+
+  it('is worth less by the loss of a position also where that is closed while it is read', async () => {
+    // A gain of 50 hides the loss of 50 in the value of the account.
+    const positions = [{ unrealizedProfit: '50' }, { unrealizedProfit: '-50' }]
+    let collateral = '100'
+    const closedAfter = <T>(answer: T): T => {
+      positions.splice(1)
+      collateral = '50'
+      return answer
+    }
+    const perp = {
+      account: async () => closedAfter({ accountValue: '100', collateral, notional: '500' }),
+      positions: async () => {
+        await nextTurn()
+        return closedAfter([...positions])
+      },
+    } as unknown as Parameters<typeof readBookWorth>[0]
+    const { worth: least } = await readBookWorth(perp, 'owner', { signal: AbortSignal.timeout(1_000) })
+    expect(Number(least)).to.be.at.most(50)
   })
 
   it('is not told where a position cannot be read', async () => {
@@ -89,8 +110,11 @@ describe('what a wallet has open in perpetuals before an order', () => {
     }
     const perp = {
       account: async () => filledAfter({ accountValue: '100', collateral: '100', notional }),
-      positions: async () => filledAfter([]),
-      orders: async () => filledAfter([...orders]),
+      positions: async () => [],
+      orders: async () => {
+        await nextTurn()
+        return filledAfter([...orders])
+      },
     }
     const context = {
       venue: { impl: { PERP_CLOB: perp } },
