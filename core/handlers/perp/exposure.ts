@@ -99,11 +99,9 @@ export async function collateralWithdrawal(
   if (maxLeverageIn(context) === undefined) return undefined
   const perp = tradingOf('PERP_AMM', context.venue)
   const at = { signal: context.signal }
-  const [{ settlement }, { account }, positions] = await Promise.all([
-    perp.listMarkets(at),
-    perp.account(owner, at),
-    readPositions(perp, owner, at),
-  ])
+  // Positions before the account, as those of a book.
+  const [{ settlement }, positions] = await Promise.all([perp.listMarkets(at), readPositions(perp, owner, at)])
+  const { account } = await perp.account(owner, at)
   const { valueRaw = 0n, collateralRaw = 0n, notionalRaw, decimals: unit } = account
   if (notionalRaw === undefined) throw notRead()
   const worthRaw = accountWorthRaw({ valueRaw, collateralRaw, decimals: unit }, positions)

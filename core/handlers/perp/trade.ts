@@ -49,6 +49,8 @@ const perpOpen: PerpHandler<'Open'> = async (request, context) => {
   const [order, { settlement }] = await Promise.all([readPerpOrder(request, venue, at), perp.listMarkets(at)])
   const marginRequest = readMarginRequest(request, settlement)
   return inTurn(wallet.address, context, async (turn) => {
+    // Before the account: the loss of one that is closed in between counts twice then, and else not at all.
+    const positions = turn || isHeldToIndex(context) ? await readPositions(perp, wallet.address, at) : []
     const quote = await perp.quote(order, wallet.address, at)
     const { account, position } = quote
     if (!account || !position) throw new Error(`${venue.connector} gave a quote for a wallet without its account and position.`)
@@ -57,7 +59,6 @@ const perpOpen: PerpHandler<'Open'> = async (request, context) => {
     requireFreeCollateral(quote, account, settlement)
     const after = positionAfterFill(quote, position, account)
     const shown = { position: showPosition(after.position, after.account) }
-    const positions = turn || isHeldToIndex(context) ? await readPositions(perp, wallet.address, at) : []
     const exposureAt = (boundRaw: bigint) => turn && quoteExposure(turn, quote, { account, position, positions, boundRaw })
     const planOf = (terms: PerpTerms) => perp.open(quote, terms)
     return submitTrade(quote, { planOf, shown, positions, exposureAt }, wallet, request, context)

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { noteLeftOut } from '../../../core/contracts/answers/contract.ts'
-import { bookWithdrawal, quoteExposure } from '../../../core/handlers/perp/exposure.ts'
+import { bookWithdrawal, collateralWithdrawal, quoteExposure } from '../../../core/handlers/perp/exposure.ts'
 import { readBookWorth, readPositions } from '../../../core/handlers/perp/worth.ts'
 import { rejection } from '../../transactions/site.ts'
 
@@ -61,6 +61,40 @@ describe('what a wallet has open in perpetuals before an order', () => {
     } as unknown as Parameters<typeof readBookWorth>[0]
     const { worth: least } = await readBookWorth(perp, 'owner', { signal: AbortSignal.timeout(1_000) })
     expect(Number(least)).to.be.at.most(50)
+  })
+
+  it('is worth less by the loss of a position on a chain also where that is closed while it is read', async () => {
+    const market = { quoteDecimals: 6 }
+    let losses = [50_000_000n]
+    // A gain of another one hides it.
+    let collateralRaw = 100_000_000n
+    const closedAfter = <T>(answer: T): T => {
+      losses = []
+      collateralRaw = 50_000_000n
+      return answer
+    }
+    const perp = {
+      listMarkets: async () => ({ settlement: { address: '0xUsd' } }),
+      account: async () => closedAfter({ account: { valueRaw: 100_000_000n, collateralRaw, notionalRaw: 0n, decimals: 6 } }),
+      async funding() {
+        await nextTurn()
+        return closedAfter({ funding: losses.map((lossRaw) => ({ market: { ...market, lossRaw } })) })
+      },
+      position: async (_owner: string, of: { lossRaw: bigint }) => ({ position: { market, unrealizedProfitRaw: -of.lossRaw } }),
+    }
+    const context = {
+      venue: { impl: { PERP_AMM: perp } },
+      caller: { id: 'bot' },
+      network: {},
+      services: { limitsOn: () => ({ maxLeverage: '2' }) },
+    }
+    const [turn, withdrawal, of] = [{ account: 'a' }, { token: { address: '0xUsd', decimals: 6 }, amountRaw: 0n }, context] as unknown as [
+      Parameters<typeof collateralWithdrawal>[0],
+      Parameters<typeof collateralWithdrawal>[1],
+      Parameters<typeof collateralWithdrawal>[3],
+    ]
+    const exposure = await collateralWithdrawal(turn, withdrawal, 'owner', of)
+    expect(Number(exposure?.valueMicros)).to.be.at.most(50_000_000)
   })
 
   it('is not told where a position cannot be read', async () => {
