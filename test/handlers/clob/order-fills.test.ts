@@ -178,6 +178,21 @@ describe('learning the fills of orders', () => {
     expect(owners().slice(count)).to.include('0x2')
   })
 
+  it('reads on where losses count and each page has new ones, and else ten pages', async () => {
+    const page = (newest: number) =>
+      Array.from({ length: 500 }, (_, index) => ({ ...trade, tradeId: `${newest - index}`, timestamp: newest - index }))
+    const pages = async (changed: (count: number) => number) => {
+      const { asked, fills: own } = learn(changed, { minPauseMs: 60_000 }, (count) => (count > 11 ? [trade] : page(10_000 - count * 499)))
+      own.want(of)
+      await until('all are asked', async () => asked.length >= 10)
+      await wait(30)
+      own.stop()
+      return asked.length
+    }
+    expect(await pages(() => 1)).to.equal(12)
+    expect(await pages((count) => (count < 10 ? 1 : 0))).to.equal(10)
+  })
+
   it('reads older pages until one is not full', async () => {
     const page = (newest: number, count: number) =>
       Array.from({ length: count }, (_, index) => ({ ...trade, tradeId: `${newest - index}`, timestamp: newest - index }))
