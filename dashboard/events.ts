@@ -7,8 +7,8 @@ export type Topic = (typeof topics)[number]
 export type { EventData }
 
 type Told =
-  | { readonly kind: 'event'; readonly topic: Topic; readonly data: unknown }
-  | { readonly kind: 'state'; readonly isOpen: boolean }
+  | { readonly kind: 'event'; readonly topic: Topic; readonly data: unknown; readonly id?: string | undefined }
+  | { readonly kind: 'state'; readonly isOpen: boolean; readonly id?: string | undefined }
   /** A tab that was opened asks for the state. */
   | { readonly kind: 'question' }
 
@@ -32,7 +32,11 @@ export function onStreamState(listener: StateListener): () => void {
   return () => void stateListeners.delete(listener)
 }
 
+/** Of the newest event, by whichever tab it was read: the next tab that follows them goes on from there. */
+let lastId: string | undefined
+
 function hear(told: Told): void {
+  if (told.kind !== 'question') lastId = told.id ?? lastId
   if (told.kind === 'event') for (const listener of listeners.get(told.topic) ?? []) listener(told.data as never)
   if (told.kind !== 'state' || told.isOpen === isOpen) return
   const isFirst = isOpen === undefined
@@ -46,7 +50,7 @@ export function followEvents(): void {
   let leads = false
   channel.addEventListener('message', ({ data }: MessageEvent<Told>) => {
     if (data.kind !== 'question') hear(data)
-    else if (leads && isOpen !== undefined) channel.postMessage({ kind: 'state', isOpen } satisfies Told)
+    else if (leads && isOpen !== undefined) channel.postMessage({ kind: 'state', isOpen, id: lastId } satisfies Told)
   })
   channel.postMessage({ kind: 'question' } satisfies Told)
   const tell = (told: Told): void => {
@@ -67,7 +71,6 @@ export function followEvents(): void {
 
 /** A stream sends something more often. */
 const silenceMs = 60_000
-let lastId: string | undefined
 
 /** Reads one stream to its end. @returns whether anything came */
 async function readStream(tell: (told: Told) => void): Promise<boolean> {
@@ -102,5 +105,5 @@ function readFrame(frame: string, tell: (told: Told) => void): void {
   }
   const [topic, data] = [topics.find((each) => each === fields.get('event')), fields.get('data')]
   lastId = fields.get('id') ?? lastId
-  if (topic !== undefined && data !== undefined) tell({ kind: 'event', topic, data: JSON.parse(data) })
+  if (topic !== undefined && data !== undefined) tell({ kind: 'event', topic, data: JSON.parse(data), id: lastId })
 }

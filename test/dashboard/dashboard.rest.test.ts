@@ -351,10 +351,21 @@ describe('the dashboard in a browser', function () {
       await page.getByRole('status').getByText('live').waitFor()
     }
     expect(await streams()).to.equal(before)
-    // The first of them goes on when the tab with the stream is closed.
+    // Another goes on when the tab with the stream is closed, and tells also what happened before its own stream was there.
+    let goOn = (): void => {}
+    const held = new Promise<void>((resolve) => (goOn = resolve))
+    await tab.context.route('**/events?*', async (route) => {
+      await held
+      await route.continue()
+    })
     await tab.page.close()
-    await traded('0.0789')
+    const txHash = await traded('0.0789')
+    await until('it is final, and no other event of it comes', async () => {
+      const { body } = await server.client.get(`/transactions?txHash=${txHash}`)
+      return body.transactions[0]?.final === true
+    })
+    goOn()
     const [first] = pages
-    await first?.getByRole('link', { name: /SELL 0\.0789/ }).waitFor()
+    await first?.getByRole('link', { name: /SELL 0\.0789/ }).waitFor({ timeout: 20_000 })
   })
 })
