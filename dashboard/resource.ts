@@ -227,7 +227,12 @@ function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { readonl
     }),
   ]
   document.addEventListener('visibilitychange', seen)
-  entry.state = { ...entry.state, reload: () => void load(true) }
+  const reload = (): void => {
+    // Also where an answer is on its way, or this one does not come: what was asked for before will not do later either.
+    neededSince = Date.now()
+    void load(true)
+  }
+  entry.state = { ...entry.state, reload }
   void load()
   return () => {
     hasEnded = true

@@ -7,6 +7,8 @@ interface Told {
   readonly askedAt: number
   /** By the server's clock. */
   readonly at: number
+  /** When it was sent to the other tabs, by the browser's clock. A page of an earlier release does not say it. */
+  readonly toldAt?: number
   readonly data: unknown
 }
 
@@ -27,6 +29,10 @@ const arrivalMs = 500
 /** A tab whose answer does not come, or that the browser has put to sleep, keeps the others waiting no longer than this. */
 const longestTurnMs = 10_000
 
+/** A tab that the browser has put to sleep, or a machine that slept, hears later what was told meanwhile: that is no news any more. */
+const isLate = ({ toldAt = Infinity }: Told): boolean => toldAt < Date.now() - lateMs
+const lateMs = 10_000
+
 /** Of a clock that was set back since. Browsers round the time. */
 const isAhead = (askedAt: number): boolean => askedAt > Date.now() + 1_000
 
@@ -40,7 +46,7 @@ export function shareAnswer(key: string, taken: (data: unknown, askedAt: number)
   /** Whether it was asked for before the newest answer. */
   const isOld = (askedAt: number): boolean => askedAt < newestAt && !isAhead(newestAt)
   const take = (told: Told): void => {
-    if (isOld(told.askedAt)) return
+    if (isOld(told.askedAt) || isLate(told)) return
     newest = told
     newestAt = told.askedAt
     learnServerTime(told.at)
@@ -55,7 +61,7 @@ export function shareAnswer(key: string, taken: (data: unknown, askedAt: number)
     const data = await ask()
     if (newest !== undefined && isOld(askedAt)) return newest.data
     newestAt = askedAt
-    channel.postMessage({ key, askedAt, at: serverNow(), data } satisfies Told)
+    channel.postMessage({ key, askedAt, at: serverNow(), toldAt: Date.now(), data } satisfies Told)
     return data
   }
 

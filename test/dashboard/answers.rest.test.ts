@@ -457,6 +457,64 @@ describe('the dashboard, where the server answers what', function () {
     await context.close()
   })
 
+  it('takes nothing that other tabs told while it slept', async () => {
+    const { context, page: first } = await openTab(site.browser, withCertificate(site.server))
+    await context.clock.install()
+    await first.goto(`${site.server.url}/dashboard`)
+    await first.getByRole('table', { name: 'Networks' }).waitFor()
+    const other = await context.newPage()
+    await other.goto(`${site.server.url}/dashboard/none`)
+    const networks: Body = await first.evaluate('fetch("/network/status").then((answer) => answer.json())')
+    // No timer of it runs meanwhile.
+    const now = Number(await first.evaluate('Date.now()')) + 3_600_000
+    await first.clock.setSystemTime(now)
+    const tell = (number: number, toldAt: number) => {
+      const data = networks.map((each: Body) => ({ ...each, currentBlockNumber: number }))
+      const told = { key: '/network/status', askedAt: toldAt, at: toldAt, toldAt, data }
+      return other.evaluate((message) => new BroadcastChannel('sluice-answers').postMessage(message), told)
+    }
+    await tell(313_131, now - 1_800_000)
+    await first.waitForTimeout(300)
+    expect(await first.getByRole('cell', { name: '313131' }).count()).to.equal(0)
+    await tell(535_353, now)
+    await first.getByRole('cell', { name: '535353' }).first().waitFor()
+    await context.close()
+  })
+
+  it('shows what was done on it, also where another tab has asked before', async () => {
+    const { context, page: first } = await openTab(site.browser, withCertificate(site.server))
+    first.setDefaultTimeout(8_000)
+    await context.clock.install()
+    let silences: object[] = []
+    const alerts = () => ({ enabled: true, alerts: [], channels: [], silences })
+    await context.route('**/caller', async (route) => {
+      const caller: Body = await (await route.fetch()).json()
+      await route.fulfill({ json: { ...caller, permissions: [...caller.permissions, 'admin'] } })
+    })
+    await context.route('**/alerts', (route) => route.fulfill({ json: alerts() }))
+    await context.route('**/alerts/silences', (route) => {
+      silences = [{ until: Date.now() + 9e6, setBy: 'somebody' }]
+      return route.fulfill({ json: {} })
+    })
+    await first.goto(`${site.server.url}/dashboard`)
+    await first.getByText('Nothing is silenced.').waitFor()
+    const other = await context.newPage()
+    await other.goto(`${site.server.url}/dashboard/none`)
+    await other.evaluate(`void navigator.locks.request("sluice-ask /alerts", () => new Promise(() => {}))`)
+    await context.clock.fastForward(31_000)
+    const before = { key: '/alerts', askedAt: Number(await first.evaluate('Date.now()')), at: Date.now(), data: alerts() }
+    await first.getByRole('button', { name: 'Silence all alerts' }).click()
+    await first.getByRole('button', { name: 'Yes, silence' }).click()
+    await first.getByText('Silenced.', { exact: true }).waitFor()
+    await other.evaluate((message) => new BroadcastChannel('sluice-answers').postMessage(message), before)
+    await first.waitForTimeout(300)
+    await context.clock.fastForward(2_000)
+    await context.clock.fastForward(11_000)
+    await first.getByRole('cell', { name: 'somebody' }).waitFor()
+    await context.unrouteAll({ behavior: 'ignoreErrors' })
+    await context.close()
+  })
+
   it('asks again soon after a failure, and offers what the certificate may do as soon as that is known', async () => {
     let asked = 0
     await show('', { '/caller': (body) => ((asked += 1) <= 3 ? refused : body) })
