@@ -42,6 +42,14 @@ export function shortDecimal(text: string): string {
   return kept === '' ? `${sign}${grouped}` : `${sign}${grouped}.${kept}`
 }
 
+/** A fraction as a percentage: its digits are moved, and nothing is rounded. */
+export const Percent = ({ of }: { of: string }) => {
+  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d*))?$/.exec(of) ?? []
+  if (whole === '') return <Text of={of} max={32} />
+  const [moved, rest] = [`${whole}${fraction.slice(0, 2).padEnd(2, '0')}`, fraction.slice(2)]
+  return <Amount of={`${sign}${moved.replace(/^0+(?=\d)/, '')}${rest === '' ? '' : `.${rest}`}`} unit="%" />
+}
+
 /** `0x1234…cdef`, whole for a screen reader and for copying. */
 export const Address = ({ of }: { of: string }) => (
   <span class="mono" title={plain(of)}>

@@ -7,7 +7,7 @@ import { useResource } from './resource.ts'
 import { linkTo } from './route.ts'
 import { Section } from './section.tsx'
 import { Table } from './table.tsx'
-import { Address, Amount, Badge, Text } from './text.tsx'
+import { Address, Amount, Badge, Percent, Text } from './text.tsx'
 import { quoteTokenOf, toneOf, wordsOf, type Transaction } from './transaction-words.ts'
 
 /** @param at when it was asked for, in milliseconds: a client may give one id to many requests */
@@ -152,8 +152,8 @@ function Promises({ of }: { of: Transaction }) {
           ['Worst price allowed', text('limitPrice') && <Amount of={text('limitPrice')} unit={unit} />],
           ['Market price', quote?.marketPrice && <Amount of={quote.marketPrice} unit={unit} />],
           ['Filled at', fill && 'price' in fill && <Amount of={fill.price} unit={unit} />],
-          ['Worse than quoted by', slippage && <Amount of={slippage.quote} />],
-          ['Worse than the market by', slippage?.market && <Amount of={slippage.market} />],
+          ['Worse than quoted by', slippage && <Percent of={slippage.quote} />],
+          ['Worse than the market by', slippage?.market && <Percent of={slippage.market} />],
           ['Fee', cost && <Raw of={cost.fee} raw={cost.rawFee} unit={cost.feeToken} />],
           ['Fee in quote', cost?.feeInQuote && <Amount of={cost.feeInQuote} unit={unit} />],
           ['Of it for layer 1', cost?.layer1Fee && <Amount of={cost.layer1Fee} unit={cost.feeToken} />],

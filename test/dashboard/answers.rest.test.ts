@@ -693,6 +693,16 @@ describe('the dashboard, where the server answers what', function () {
       await failures.getByRole('link', { name: /SELL 0\.01 ETH USDC/ }).waitFor()
     })
 
+    it('says in percent how much worse it was filled', async () => {
+      const slippage = { quote: '0.012345', market: '-0.005' }
+      const changed: Change = (body) => ({ ...body, transactions: body.transactions.map((each: Body) => ({ ...each, slippage })) })
+      await show('transactions', { '/transactions': changed })
+      await page.getByRole('link', { name: /SELL 0\.01 ETH USDC/ }).click()
+      const details = page.getByRole('region', { name: 'Transaction', exact: true })
+      await details.getByText('1.2345 %', { exact: true }).waitFor()
+      await details.getByText('-0.5 %', { exact: true }).waitFor()
+    })
+
     it('says that amounts of unknown tokens are in smallest units', async () => {
       const cost = { rawFee: '21000000000000', feeToken: 'ETH' }
       const changed: Change = (body) => ({ ...body, transactions: body.transactions.map((each: Body) => ({ ...each, cost })) })
