@@ -18,6 +18,8 @@ export interface AlertSources {
     /** Why those of some wallets could not be read. */
     readonly unread?: string
   }>
+  /** All that the server has. */
+  networks(): readonly Place[]
   nodes(): readonly (Place & Pick<NodeState, 'url' | 'state' | 'lagBlocks' | 'trouble'>)[]
   /** Networks whose blocks are followed, without local ones: how old the newest is. */
   blockAges(): readonly (Place & { readonly seconds: number })[]

@@ -107,6 +107,7 @@ function alertSources(parts: ServerParts, createPortfolioReading: CreateReading)
       return portfolio.answer
     },
     openTransactions: () => readOpenTransactions(journal),
+    networks: () => registry.networks,
     nodes: () =>
       registry.networks.flatMap(({ chain, network, impl }) => (impl.nodes?.() ?? []).map((node) => ({ ...node, chain, network }))),
     blockAges: () =>

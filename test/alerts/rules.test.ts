@@ -6,6 +6,7 @@ const on = { chain: 'ethereum', network: 'mainnet' }
 const nothing: AlertSources = {
   portfolio: async () => ({ timestamp: 0, networks: [] }),
   openTransactions: async () => ({ entries: [] }),
+  networks: () => [on],
   nodes: () => [],
   blockAges: () => [],
   heads: () => new Map(),
@@ -127,6 +128,31 @@ describe('the rules of alerts', () => {
     expect((await look()).subjects).to.deep.equal(['ethereum/mainnet'])
     ages = []
     expect((await look()).isUnknown('ethereum/mainnet')).to.equal(true)
+  })
+
+  it('are over for a network that the server does not have any more, and go on for one that is away', async () => {
+    const sources = { networks: () => [on], portfolio: async () => ({ timestamp: 0, networks: [] }) }
+    const subjects = ['ethereum/mainnet', 'base/mainnet']
+    for (const [look, of] of [
+      [ruleOf('networkBehind', { seconds: 120 }, sources), ''],
+      [ruleOf('noQuote', { minutes: 1 }, sources), ' uniswap'],
+    ] as const) {
+      const at = async (ms: number) => {
+        const { isUnknown } = await look(ms)
+        return subjects.map((each) => isUnknown(`${each}${of}`))
+      }
+      expect([await at(0), await at(11 * minuteMs)], of).to.deep.equal([
+        [true, true],
+        [true, false],
+      ])
+    }
+    const unavailable = [{ ...on, reason: 'It is away.' }] as never
+    const low = ruleOf('lowGas', { days: 3 }, { portfolio: async () => ({ timestamp: 0, networks: [], unavailable }) })
+    const gas = [await low(0), await low(11 * minuteMs)].map(({ isUnknown }) => subjects.map((each) => isUnknown(`${each} 0xA`)))
+    expect(gas).to.deep.equal([
+      [true, true],
+      [true, false],
+    ])
   })
 
   it('find what the daily check could not explain, and say nothing before there was one', async () => {

@@ -56,6 +56,7 @@ describe('the watch of alerts', () => {
     },
     openTransactions: async () => ({ entries: [] }),
     nodes: () => [],
+    networks: () => [],
     blockAges: () => [],
     heads: () => new Map([['ethereum/mainnet', every(12_000)]]),
     limitUsage: async () => [],

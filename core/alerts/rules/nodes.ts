@@ -1,5 +1,6 @@
 // Nodes and networks: who is behind, who comes and goes.
 import type { AlertSources, Rule } from '../sources.ts'
+import { createRemoval } from './removed.ts'
 
 type Node = ReturnType<AlertSources['nodes']>[number]
 
@@ -7,9 +8,6 @@ const subjectOf = ({ chain, network, url }: Node): string => `${chain}/${network
 
 /** Nodes in these states are preferred less, and are right. */
 const goodStates: ReadonlySet<string> = new Set(['good', 'slow', 'unchecked'])
-
-/** Networks start when they are needed, and their nodes are known from then on: one that is gone for longer was removed. */
-const absentMs = 10 * 60_000
 
 /** When each was first seen to be so, until it is not. */
 function createSince() {
@@ -23,12 +21,11 @@ function createSince() {
 }
 
 function createPresence() {
-  let since: number | undefined
+  const removed = createRemoval()
   return (nodes: readonly Node[], steadyMs: number): ((subject: string) => boolean) => {
-    since ??= steadyMs
     const there = new Set(nodes.map(subjectOf))
-    const isYoung = steadyMs - since < absentMs
-    return (subject) => isYoung && !there.has(subject)
+    const areGone = removed(steadyMs)
+    return (subject) => !areGone && !there.has(subject)
   }
 }
 
@@ -108,18 +105,21 @@ export const networkBehind: Rule<'networkBehind'> = {
   about: 'a network',
   looksAt: 'sluice_market_block_age_seconds, of networks that are not local',
   every: 1_000,
-  create:
-    ({ seconds }, sources) =>
-    () => {
+  create({ seconds }, sources) {
+    const removed = createRemoval()
+    return ({ steadyMs }) => {
       const ages = sources.blockAges()
-      const nameOf = ({ chain, network }: (typeof ages)[number]) => `${chain}/${network}`
+      const nameOf = ({ chain, network }: Pick<Node, 'chain' | 'network'>) => `${chain}/${network}`
       const there = new Set(ages.map(nameOf))
+      const configured = new Set(sources.networks().map(nameOf))
+      const areGone = removed(steadyMs)
       return {
         found: ages
           .filter((each) => each.seconds > seconds)
           .map((each) => ({ subject: nameOf(each), words: `The newest block of ${nameOf(each)} is ${Math.floor(each.seconds)} s old` })),
         // Blocks are followed while somebody needs them.
-        isUnknown: (subject) => !there.has(subject),
+        isUnknown: (subject) => !there.has(subject) && (configured.has(subject) || !areGone),
       }
-    },
+    }
+  },
 }

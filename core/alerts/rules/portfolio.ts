@@ -3,6 +3,7 @@ import { command } from '../../base/layout.ts'
 import type { PortfolioResponse } from '../../api/portfolio.ts'
 import { isLess, isZero, normalize } from '../../base/decimal.ts'
 import type { AlertSources, Reader, Reading, Rule } from '../sources.ts'
+import { createRemoval } from './removed.ts'
 
 type Wallet = PortfolioResponse['networks'][number]['wallets'][number] & { readonly place: string }
 type Account = { readonly accountValue?: string | undefined; readonly maintenanceMargin?: string | undefined }
@@ -21,11 +22,15 @@ interface LooksAt {
 }
 
 /** A rule of what one wallet has. Subjects are the place, the wallet and then the connector, so that it is known what could not be read. */
-const ofWallets =
-  (sources: Pick<AlertSources, 'portfolio'>, { parts, ofConnectors = false, find, needsAll = () => false }: LooksAt): Reader =>
-  async ({ signal }) => {
+function ofWallets(
+  sources: Pick<AlertSources, 'portfolio'>,
+  { parts, ofConnectors = false, find, needsAll = () => false }: LooksAt,
+): Reader {
+  const removed = createRemoval()
+  return async ({ signal, steadyMs }) => {
     const { networks, unavailable = [] } = await sources.portfolio(signal)
     const wallets = networks.flatMap(({ chain, network, wallets: own }) => own.map((each) => ({ ...each, place: `${chain}/${network}` })))
+    const areGone = removed(steadyMs)
     const read = new Set(networks.map(({ chain, network }) => `${chain}/${network}`))
     const doubtful = new Set(wallets.filter(needsAll).map(nameOf))
     const isAbout = ({ part, connector }: Missing) => (part === undefined ? connector === undefined || ofConnectors : parts.includes(part))
@@ -33,7 +38,8 @@ const ofWallets =
       found: wallets.flatMap((wallet) => find(wallet)),
       isUnknown(subject) {
         const [place = '', address = '', connector] = subject.split(' ')
-        if (!read.has(place)) return true
+        // A network without a wallet, or that the server does not have any more, is neither read nor missing.
+        if (!read.has(place)) return !areGone || unavailable.some((each) => `${each.chain}/${each.network}` === place)
         const missing = unavailable.filter((each) => `${each.chain}/${each.network}` === place && (each.address ?? address) === address)
         const isDoubtful = missing.length > 0 && doubtful.has(`${place} ${address}`)
         return isDoubtful || missing.some((each) => isAbout(each) && (each.connector ?? connector) === connector)
@@ -41,6 +47,7 @@ const ofWallets =
       unread: wordsOfMissing(unavailable.filter(isAbout)),
     }
   }
+}
 
 function wordsOfMissing(missing: readonly Missing[]): string | undefined {
   const [first] = missing

@@ -3,6 +3,7 @@ import { command } from '../../base/layout.ts'
 import { networkPath, type NetworkName } from '../../base/networks.ts'
 import type { Rule } from '../sources.ts'
 import { increases } from './increases.ts'
+import { createRemoval } from './removed.ts'
 
 export const stuckTransaction: Rule<'stuckTransaction'> = {
   title: 'Transaction stuck',
@@ -107,8 +108,11 @@ export const noQuote: Rule<'noQuote'> = {
   every: 5_000,
   create({ minutes }, sources) {
     const quotes = increases(minutes * 60_000)
+    const removed = createRemoval()
     return ({ steadyMs }) => {
       const counts = sources.quotes().map(byConnector)
+      const configured = new Set(sources.networks().map(networkPath))
+      const areGone = removed(steadyMs)
       const recent = new Set(quotes.after(counts, steadyMs).keys)
       const known = new Set(counts.filter(({ count }) => count > 0).map(({ key }) => key))
       return {
@@ -116,7 +120,7 @@ export const noQuote: Rule<'noQuote'> = {
           .filter((key) => !recent.has(key))
           .map((key) => ({ subject: key, words: `${key} gave no quote for ${minutes} minutes` })),
         // Of what gave none since the start it is not known whether anybody wants one.
-        isUnknown: (subject) => !known.has(subject),
+        isUnknown: (subject) => !known.has(subject) && (configured.has(subject.split(' ', 1)[0] ?? '') || !areGone),
       }
     }
   },
