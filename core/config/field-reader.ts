@@ -93,8 +93,10 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
     if (!isValid) validators.set(field, (isValid = (ajv ??= newCompiler()).compile(ofField)))
     const value = readers.get(field)?.(text, 'query')
     if (!isValid(value)) return undefined
-    const copy: Fields = { ...before }
-    copy[field] = value
+    // Field by field: where a spread's copy is frozen, V8 makes a hidden class for it alone, so that nothing that reads it is found again.
+    const copy: Fields = {}
+    const from = before as Readonly<Fields>
+    for (const name of Object.keys(from)) define(copy, name, name === field ? value : from[name])
     return copy as Static<T>
   }
 

@@ -1,4 +1,6 @@
 import { getEventListeners } from 'node:events'
+import { setFlagsFromString } from 'node:v8'
+import { runInThisContext } from 'node:vm'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import * as fc from 'fast-check'
@@ -164,6 +166,20 @@ describe('cached queries', () => {
     const readSearch = cachedQueryReader<{ base: string; amount: string }>(counted)
     const amounts = ['1', '2.5', '0.001'].map((each) => readSearch(`base=WETH&amount=${each}`).request.amount)
     expect({ amounts, reads }).to.deep.equal({ amounts: ['1', '2.5', '0.001'], reads: 1 })
+  })
+
+  it('share one hidden class, however many amounts come', () => {
+    const fields = { chain: Type.String(), base: Type.String(), quote: Type.String(), amount: Decimal('Of base.'), side: Type.String() }
+    const readSearch = cachedQueryReader(fieldsReader(Type.Object(fields, { additionalProperties: false })))
+    const requestOf = (amount: number) => readSearch(`chain=ethereum&base=WETH&quote=USDC&amount=${amount}.5&side=SELL`).request
+    setFlagsFromString('--allow-natives-syntax')
+    const haveSameClass = runInThisContext('(one, other) => %HaveSameMap(one, other)') as (one: object, other: object) => boolean
+    // Compiled with its first call.
+    expect(haveSameClass({ a: 1 }, { b: 1 })).to.equal(false)
+    setFlagsFromString('--no-allow-natives-syntax')
+    // V8 copies differently once it has seen some.
+    const requests = Array.from({ length: 1_000 }, (_, amount) => requestOf(amount))
+    expect(requests.slice(-100).every((each) => haveSameClass(each, requests[500] ?? {}))).to.equal(true)
   })
 
   it('make room after some hundred others', () => {
