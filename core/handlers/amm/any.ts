@@ -44,7 +44,7 @@ export function askConnectors(request: AnyRequest, scope: AskScope, at: At): Can
   const quoteBy = (venue: VenueEntry) => {
     // Nothing would be signed at its price.
     refuseQuarantined(venue.connector, scope.services.registry)
-    return fromChain ? quoteFromChain(swap, venue, at) : quoteSwap(swap, { ...scope, venue }, at)
+    return fromChain ? quoteFromChain(swap, venue, at) : quoteSwap(swap, { venue, ...scope }, at)
   }
   let source: SourcedQuote['source'] = wallet === undefined ? 'memory' : 'rpc'
   const waitForNode = <T>(value: T | Promise<T>): T | Promise<T> => {
@@ -74,7 +74,7 @@ export function askConnectors(request: AnyRequest, scope: AskScope, at: At): Can
     const leftOut = answers.filter(isLeftOut).toSorted((one, other) => placeOf(one) - placeOf(other))
     const found = answers.filter((each): each is WithTerms => !isLeftOut(each))
     if (found.length === 0) throw noPrice(leftOut, swap.pool, scope.network)
-    const candidates = found.map((each) => ({ ...each, rate, costRaw: rate && costOf(each.gas, rate) }))
+    const candidates = found.map((each) => ({ rate, costRaw: rate && costOf(each.gas, rate), ...each }))
     if (wallet === undefined) return ranked(candidates, leftOut, source, () => 0n)
     return withApprovals(candidates, wallet, rate, scope, at).then((each) => ranked(each.candidates, leftOut, source, each.penalty))
   }

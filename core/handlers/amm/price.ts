@@ -68,11 +68,12 @@ function priceOfBest(request: WithAmount, context: ConnectorsContext, block: One
         const { candidates, leftOut } = asked
         const [best] = candidates
         const source = asksToken ? 'rpc' : asked.source
-        const shown = {
-          ...responseOf(swap, { ...best.sourced, source }, best.boundRaw, best.gas, network),
-          ...showChoice(best, leftOut, swap, isAll),
-          ...(isAll && { candidates: showCandidates(candidates, swap, network) }),
-        }
+        // What is added to a spread's copy makes a hidden class for each object: see `replaced` in field-reader.ts.
+        const shown = Object.assign(
+          responseOf(swap, { ...best.sourced, source }, best.boundRaw, best.gas, network),
+          showChoice(best, leftOut, swap, isAll),
+          isAll && { candidates: showCandidates(candidates, swap, network) },
+        )
         return { asked: { ...asked, source }, shown }
       })
     if (wallet === undefined && !isAll && !block) return keptBest(questionOf(swap, connectors, allowedSlippage), scope, at, make)
