@@ -41,10 +41,11 @@ export function askConnectors(request: AnyRequest, scope: AskScope, at: At): Can
   const { swap, connectors, allowedSlippage, onlyBest, fromChain, wallet } = request
   const venues = withVersion(swap.version, venuesOf(connectors, scope), scope.network)
   const what = `price of ${swap.base.symbol}/${swap.quote.symbol}`
+  const { network, services, block } = scope
   const quoteBy = (venue: VenueEntry) => {
     // Nothing would be signed at its price.
     refuseQuarantined(venue.connector, scope.services.registry)
-    return fromChain ? quoteFromChain(swap, venue, at) : quoteSwap(swap, { venue, ...scope }, at)
+    return fromChain ? quoteFromChain(swap, venue, at) : quoteSwap(swap, { network, services, venue, ...(block && { block }) }, at)
   }
   let source: SourcedQuote['source'] = wallet === undefined ? 'memory' : 'rpc'
   const waitForNode = <T>(value: T | Promise<T>): T | Promise<T> => {
