@@ -40,7 +40,7 @@ const steps: readonly Step[] = [
 /** Every later version goes by here: the points are named after what it makes of the first entry. */
 const writes = {
   file: 'core/transactions/journal/journal.ts',
-  find: 'if (!(await journal.write(entries, lease, answer))) return undefined',
+  find: 'if (!(await journal.write(entries, lease, answer, finalBefore))) return undefined',
   states: ['SIGNED', 'BROADCAST', 'MINED', 'CONFIRMED'],
 }
 
