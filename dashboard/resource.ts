@@ -222,7 +222,7 @@ function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { readonl
     ...topics.flatMap((topic) => hear(topic)),
     onStreamState((isOpen, isFirst) => {
       const wasAsked = isAsking ? isSent : (entry.state.at ?? entry.state.refusal) !== undefined
-      // What happened while no events came is not known. At first that is little, and nothing of what events do not tell.
+      // Events may have been missed until now. At the first opening hardly any, and none of answers that have no events.
       if (isOpen && wasAsked && !(isFirst && !isTold)) soon()
     }),
   ]

@@ -18,7 +18,7 @@ interface HeldAnswer {
 }
 
 export interface UnreadAnswers {
-  /** Passes it on with its body. @returns false where it is none of those */
+  /** Passes an answer on. @returns false, and does nothing, where it only reads or is too long */
   pass(incoming: IncomingMessage, response: ServerResponse): boolean
   /** The client asks more over its connection. */
   read(client: Socket): void

@@ -1,10 +1,11 @@
 // Nodes and networks: who is behind, who comes and goes.
+import { networkPath } from '../../base/networks.ts'
 import type { AlertSources, Rule } from '../sources.ts'
 import { createRemoval } from './removed.ts'
 
 type Node = ReturnType<AlertSources['nodes']>[number]
 
-const subjectOf = ({ chain, network, url }: Node): string => `${chain}/${network} ${url}`
+const subjectOf = (node: Node): string => `${networkPath(node)} ${node.url}`
 
 /** Nodes in these states are preferred less, and are right. */
 const goodStates: ReadonlySet<string> = new Set(['good', 'slow', 'unchecked'])
@@ -109,14 +110,16 @@ export const networkBehind: Rule<'networkBehind'> = {
     const removed = createRemoval()
     return ({ steadyMs }) => {
       const ages = sources.blockAges()
-      const nameOf = ({ chain, network }: Pick<Node, 'chain' | 'network'>) => `${chain}/${network}`
-      const there = new Set(ages.map(nameOf))
-      const configured = new Set(sources.networks().map(nameOf))
+      const there = new Set(ages.map(networkPath))
+      const configured = new Set(sources.networks().map(networkPath))
       const areGone = removed(steadyMs)
       return {
         found: ages
           .filter((each) => each.seconds > seconds)
-          .map((each) => ({ subject: nameOf(each), words: `The newest block of ${nameOf(each)} is ${Math.floor(each.seconds)} s old` })),
+          .map((each) => ({
+            subject: networkPath(each),
+            words: `The newest block of ${networkPath(each)} is ${Math.floor(each.seconds)} s old`,
+          })),
         // Blocks are followed while somebody needs them.
         isUnknown: (subject) => !there.has(subject) && (configured.has(subject) || !areGone),
       }

@@ -2,6 +2,7 @@
 import { command } from '../../base/layout.ts'
 import type { PortfolioResponse } from '../../api/portfolio.ts'
 import { isLess, isZero, normalize } from '../../base/decimal.ts'
+import { networkPath } from '../../base/networks.ts'
 import type { AlertSources, Reader, Reading, Rule } from '../sources.ts'
 import { createRemoval } from './removed.ts'
 
@@ -29,9 +30,9 @@ function ofWallets(
   const removed = createRemoval()
   return async ({ signal, steadyMs }) => {
     const { networks, unavailable = [] } = await sources.portfolio(signal)
-    const wallets = networks.flatMap(({ chain, network, wallets: own }) => own.map((each) => ({ ...each, place: `${chain}/${network}` })))
+    const wallets = networks.flatMap((on) => on.wallets.map((each) => ({ ...each, place: networkPath(on) })))
     const areGone = removed(steadyMs)
-    const read = new Set(networks.map(({ chain, network }) => `${chain}/${network}`))
+    const read = new Set(networks.map(networkPath))
     const doubtful = new Set(wallets.filter(needsAll).map(nameOf))
     const isAbout = ({ part, connector }: Missing) => (part === undefined ? connector === undefined || ofConnectors : parts.includes(part))
     return {
@@ -39,8 +40,8 @@ function ofWallets(
       isUnknown(subject) {
         const [place = '', address = '', connector] = subject.split(' ')
         // A network without a wallet, or that the server does not have any more, is neither read nor missing.
-        if (!read.has(place)) return !areGone || unavailable.some((each) => `${each.chain}/${each.network}` === place)
-        const missing = unavailable.filter((each) => `${each.chain}/${each.network}` === place && (each.address ?? address) === address)
+        if (!read.has(place)) return !areGone || unavailable.some((each) => networkPath(each) === place)
+        const missing = unavailable.filter((each) => networkPath(each) === place && (each.address ?? address) === address)
         const isDoubtful = missing.length > 0 && doubtful.has(`${place} ${address}`)
         return isDoubtful || missing.some((each) => isAbout(each) && (each.connector ?? connector) === connector)
       },

@@ -1,6 +1,6 @@
-// What is gone for good, so that what was told of it is over: of what is away for a moment nobody knows.
+// Whether a network or a node was removed from the configuration: then its alerts are over. Of one that is away for a moment nothing is known.
 
-/** Networks, plugins and nodes are known a while after the start: what is away for longer was removed. */
+/** Networks, plugins and nodes are known by then after the start. */
 const absentMs = 10 * 60_000
 
 /** @returns whether what is not there by now was removed */
