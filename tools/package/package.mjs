@@ -84,7 +84,7 @@ for (const { name, version } of nodes) {
     it('looks at an empty folder with doctor, and makes nothing', () => {
       const { printed } = sluice(cwd, ['doctor'], { env })
       expect(printed).to.match(
-        /^! configuration +There is no folder .*conf, so all settings have their defaults\. .*--home.*\n! certificates/,
+        /^! configuration +There is no folder .*conf, so all settings have their defaults, and certificates may read market data only\. .*--home.*\n! certificates/,
       )
       expect(printed).to.match(/^✓ disk +[\d.]+ GB free in .*data\.$/m)
       expect(filesIn(cwd)).to.deep.equal([])
