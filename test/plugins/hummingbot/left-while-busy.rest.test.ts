@@ -13,18 +13,24 @@ const client = `
 const { parentPort, workerData: { url, files, text } } = require('node:worker_threads')
 const https = require('node:https')
 const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
-const send = () => https.request(url, { method: 'POST', agent: false, ...files, headers }).on('error', () => {}).end(text)
+let leaving
+// Who has an answer, as soon as it can be read, leaves no more: what it would send then is another swap.
+const send = () => {
+  const request = https.request(url, { method: 'POST', agent: false, ...files, headers })
+  request.on('error', () => {}).on('response', async (answer) => {
+    clearTimeout(leaving)
+    let body = ''
+    for await (const part of answer) body += part
+    parentPort.postMessage(JSON.parse(body))
+  })
+  return request.end(text)
+}
 let sent = send()
 parentPort.on('message', ({ leavings, everyMs }) => {
   const leave = (left) => {
     sent.destroy()
     sent = send()
-    if (left > 1) setTimeout(leave, everyMs, left - 1)
-    else sent.on('response', async (answer) => {
-      let body = ''
-      for await (const part of answer) body += part
-      parentPort.postMessage(JSON.parse(body))
-    })
+    if (left > 1) leaving = setTimeout(leave, everyMs, left - 1)
   }
   leave(leavings)
 })
