@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
 import { createClient } from '../../../testkit/client.ts'
 import { openStore } from '../../../core/store/open-store.ts'
@@ -22,7 +23,7 @@ interface Measure {
 }
 
 /**
- * @param seconds that the tabs stay open; beside them, before and after, half as long without one
+ * @param seconds that the tabs stay open beside trades, and half as long beside none; without a tab as long in all, one half before and one after
  * @returns rows, and how often each path was asked for
  */
 export async function dashboardTabs(sluice: Child<SluiceProcess>, seconds: number): Promise<{ rows: Row[]; note: string }> {
@@ -34,7 +35,7 @@ export async function dashboardTabs(sluice: Child<SluiceProcess>, seconds: numbe
     const trading = (during: number) => tradeFor(during, sluice, client, wallet)
     // What is measured is a warm server.
     await trading(20)
-    const before = await trading(seconds / 2)
+    const before = [await trading(seconds / 2), await restFor(seconds / 4, sluice)] as const
     const { context, pages } = await openTabs(browser, dashboard.link)
     const asked = new Map<string, number>()
     context.on('request', (request) => {
@@ -47,18 +48,17 @@ export async function dashboardTabs(sluice: Child<SluiceProcess>, seconds: numbe
     asked.clear()
     const open = await trading(seconds)
     const counts = [...asked].toSorted(([, one], [, other]) => other - one)
+    const openAtRest = await restFor(seconds / 2, sluice)
     const [heapAfter, memoryAfter] = [await heapsOf(sessions), await sluice.ask('memory')]
     await context.close()
-    const after = await trading(seconds / 2)
-    const alone = shareOf({
-      cpuMs: before.cpuMs + after.cpuMs,
-      seconds: before.seconds + after.seconds,
-      trades: before.trades + after.trades,
-    })
+    const after = [await trading(seconds / 2), await restFor(seconds / 4, sluice)] as const
+    const [alone, aloneAtRest] = [shareOf(before[0], after[0]), shareOf(before[1], after[1])]
     return {
       rows: [
         { name: 'processor time of the server, of a core', value: percent(shareOf(open)), reference: percent(alone) },
         { name: 'what the tabs add', value: percent(shareOf(open) - alone) },
+        { name: 'the same while nobody trades', value: percent(shareOf(openAtRest)), reference: percent(aloneAtRest) },
+        { name: 'what the tabs add', value: percent(shareOf(openAtRest) - aloneAtRest) },
         { name: 'requests a second', value: (counts.reduce((sum, [, count]) => sum + count, 0) / open.seconds).toFixed(2) },
         { name: 'heap of the tabs together', value: megabytes(heapAfter.bytes), reference: `${megabytes(heapBefore.bytes)} before` },
         { name: 'elements of the tabs together', value: String(heapAfter.nodes), reference: `${heapBefore.nodes} before` },
@@ -73,8 +73,20 @@ export async function dashboardTabs(sluice: Child<SluiceProcess>, seconds: numbe
   }
 }
 
-const shareOf = ({ cpuMs, seconds }: Measure): number => cpuMs / 1000 / seconds
+function shareOf(...measures: readonly Measure[]): number {
+  const sum = (of: keyof Measure) => measures.reduce((all, each) => all + each[of], 0)
+  return sum('cpuMs') / 1000 / sum('seconds')
+}
 const percent = (share: number): string => `${(100 * share).toFixed(2)} %`
+
+/** Nobody trades: the trades before are final, and what they made old has been asked for. */
+async function restFor(seconds: number, sluice: Child<SluiceProcess>): Promise<Measure> {
+  await sleep(20_000)
+  const before = await sluice.ask('cpu')
+  await sleep(1000 * seconds)
+  const after = await sluice.ask('cpu')
+  return { cpuMs: (after.user + after.system - before.user - before.system) / 1000, seconds, trades: 0 }
+}
 
 async function tradeFor(
   seconds: number,
@@ -92,7 +104,7 @@ async function tradeFor(
     const swap = { chain: 'ethereum', network: 'local', connector: 'uniswap', address, base: 'ETH', quote: 'USDC', side: 'SELL', amount }
     const { status, text } = await client.post('/amm/trade', swap)
     if (status !== 200) throw new Error(`answered ${status}: ${text}`)
-    await new Promise((resolve) => setTimeout(resolve, 1000 * (trades / tradesPerSecond - past())))
+    await sleep(1000 * (trades / tradesPerSecond - past()))
   }
   const took = past()
   const after = await sluice.ask('cpu')
@@ -194,7 +206,7 @@ async function openSite(browser: Browser, sluice: Child<SluiceProcess>): Promise
 async function openOnce(browser: Browser, { sluice, dashboard, page }: Site): Promise<PageLoad> {
   await page.goto('about:blank')
   // What the page before has asked for is over.
-  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  await sleep(1_000)
   let requests = 0
   const count = () => void (requests += 1)
   page.on('request', count)
@@ -226,7 +238,7 @@ async function shownMs(page: Page): Promise<number> {
   for (let tries = 0; tries < 300; tries += 1) {
     const shown = await page.evaluate<number | undefined>('globalThis.shownMs')
     if (shown !== undefined) return shown
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await sleep(100)
   }
   throw new Error('The newest transactions were not shown within 30 s.')
 }
