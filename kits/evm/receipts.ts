@@ -127,6 +127,9 @@ const commonEvents = [
 interface EventCodec {
   codec: Interface
   fragment: EventFragment
+  /** ethers would write the signature, and hash it, for every log. */
+  topic: string
+  indexedCount: number
 }
 /** By signature. The lists of connectors are constants, so this stays small. */
 const eventCodecs = new Map<string, EventCodec>()
@@ -149,9 +152,8 @@ export function decodeLogs(receipt: EvmReceipt, events: readonly string[]): Json
 const maxDecodedWords = 2_048
 
 function decodeLog(log: EvmLog, codecs: readonly EventCodec[], budget: { left: number }): Json {
-  for (const { codec, fragment } of codecs) {
-    const indexed = fragment.inputs.filter((input) => input.indexed).length
-    if (log.topics[0] !== fragment.topicHash || log.topics.length !== indexed + 1) continue
+  for (const { codec, fragment, topic, indexedCount } of codecs) {
+    if (log.topics[0] !== topic || log.topics.length !== indexedCount + 1) continue
     // Each of them may read all the data.
     const words = fragment.inputs.filter(isDynamic).length * (log.data.length / 64)
     // Transfers cost nothing, so that no other logs hide them.
@@ -183,7 +185,8 @@ function eventCodec(signature: string): EventCodec {
     throw new Error(
       `"${signature}" is not an event signature: write it like "event Transfer(address indexed from, address indexed to, uint256 value)".`,
     )
-  const codec = { codec: new Interface([event]), fragment: event }
+  const indexedCount = event.inputs.filter((input) => input.indexed).length
+  const codec = { codec: new Interface([event]), fragment: event, topic: event.topicHash, indexedCount }
   eventCodecs.set(signature, codec)
   return codec
 }
