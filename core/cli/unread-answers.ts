@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import https from 'node:https'
 import net, { type Socket } from 'node:net'
+import { createSecureContext, type SecureContext } from 'node:tls'
 import { followToItsEnd } from '../http/ending.ts'
 
 /** Longer answers are of those that only read, and are passed on as they come. */
@@ -91,9 +92,11 @@ function reset(socket: Socket): void {
   else socket.destroy()
 }
 
-/** Its connections can be reset: Node.js resets none that is of TLS from its beginning. */
+/** Its connections can be reset: Node.js resets none that is of TLS from its beginning. All are made with the certificate of the first. */
 export class ResettableAgent extends https.Agent {
   readonly #connecting = new Set<Socket>()
+  /** To read a key takes longer than a handshake. */
+  #secureContext: SecureContext | undefined
 
   override createConnection(...[options, created]: Parameters<https.Agent['createConnection']>): undefined {
     const plain = net.connect({ host: options.host ?? 'localhost', port: Number(options.port) })
@@ -105,7 +108,8 @@ export class ResettableAgent extends https.Agent {
       this.#connecting.delete(plain)
       // From now on its errors are those of the connection above it.
       plain.off('error', failed).on('error', () => {})
-      const socket = super.createConnection(Object.assign({}, options, { socket: plain }))
+      const secureContext = (this.#secureContext ??= createSecureContext(options))
+      const socket = super.createConnection(Object.assign({}, options, { socket: plain, secureContext }))
       if (!socket) return
       plainOf.set(socket, plain)
       created?.(null, socket)
