@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseEther } from 'ethers'
 import { bounded } from './ask.ts'
 import { minedSince, nextNonces, offersLeft, offersSince } from './chain/facts.ts'
-import { signedBytes } from './checker/known.ts'
+import { readEvm, signedBytes } from './checker/known.ts'
 import type { History, ToldOrder, UnexplainedChange } from './history.ts'
 import type { Random } from './random.ts'
 import { settle } from './settle.ts'
@@ -40,11 +40,13 @@ export async function settleWorld(world: World, random: Random): Promise<History
       unexplained = await verifyBooks(world)
     },
   })
-  const signed = signedBytes({ journal: seen.journal, sent: proxy.sent })
+  const mined = await minedSince(chain, world.firstBlock, wallets)
+  const senders = new Map(mined.map(({ txHash, from }) => [txHash, from]))
+  const signed = signedBytes({ journal: seen.journal, sent: proxy.sent }, (raw) => readEvm(raw, senders))
   const next = await nextNonces(chain, wallets)
   return {
     ...seen,
-    mined: await minedSince(chain, world.firstBlock, wallets),
+    mined,
     nextNonces: next,
     unexplained,
     orders: {

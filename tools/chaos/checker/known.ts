@@ -104,9 +104,11 @@ export function signedBytes(
   }
 }
 
-function readEvm(raw: string): DecodedTransaction {
+/** @param senders of transactions that a node has read, by their hashes: to find one in a signature takes milliseconds */
+export function readEvm(raw: string, senders: ReadonlyMap<string, string> = new Map()): DecodedTransaction {
   const transaction = Transaction.from(raw)
-  const { hash, from, to, nonce, value, data } = transaction
+  const { hash, to, nonce, value, data } = transaction
+  const from = senders.get(hash ?? '') ?? transaction.from
   if (hash === null || from === null) throw new Error(`Bytes without a signature were sent: ${raw}`)
   const does = value > 0n || data !== '0x' ? { call: [to, value, data].join() } : {}
   return { txHash: hash, from, nonce, valueRaw: shownValue(transaction), ...does }
