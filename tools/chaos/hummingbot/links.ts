@@ -33,18 +33,26 @@ export interface LinkFiles {
   readonly server: { readonly cert: Buffer; readonly key: Buffer }
 }
 
-/** @param target the port of the server now; undefined while there is none */
-export async function startLinks(target: () => number | undefined, { ca, client, server }: LinkFiles): Promise<Links> {
+/**
+ * @param target the port of the server now; undefined while there is none
+ * @param near whether clients speak TLS to the line, too; the line does so to the server in any case
+ */
+export async function startLinks(
+  target: () => number | undefined,
+  { ca, client: own, server }: LinkFiles,
+  near: 'tls' | 'plain' = 'tls',
+): Promise<Links> {
   const links = new Map<number, Link>()
   const answers = new Map<string, string>()
   const secureContext = tls.createSecureContext({ ca, ...server, sessionIdContext: 'links' })
-  const clientContext = tls.createSecureContext({ ca, ...client })
+  const clientContext = tls.createSecureContext({ ca, ...own })
   const listener = net.createServer((raw) => {
     const clientPort = raw.remotePort ?? 0
     const to = target()
     raw.on('error', () => {})
     if (to === undefined) return void raw.destroy()
-    const near = new tls.TLSSocket(raw, { isServer: true, requestCert: true, secureContext }).on('error', () => {})
+    const client =
+      near === 'plain' ? raw : new tls.TLSSocket(raw, { isServer: true, requestCert: true, secureContext }).on('error', () => {})
     const far = tls.connect({ host: '127.0.0.1', port: to, servername: 'localhost', secureContext: clientContext }).on('error', () => {})
     const keep = createReader((requestId, body) => answers.set(requestId, body))
     let [isOpen, stalledUp, stalledDown] = [false, false, false]
@@ -74,16 +82,16 @@ export async function startLinks(target: () => number | undefined, { ca, client,
       },
       endRead,
     })
-    near.on('data', (data: Buffer) => stalledUp || far.write(data))
-    near.on('end', end)
-    near.on('close', end)
+    client.on('data', (data: Buffer) => stalledUp || far.write(data))
+    client.on('end', end)
+    client.on('close', end)
     // What the server wrote before it learns that the client is gone still arrives here.
     far.on('data', (data: Buffer) => {
       if (!isEndRead) keep(data)
-      if (!stalledDown && !near.destroyed) near.write(data)
+      if (!stalledDown && !client.destroyed) client.write(data)
     })
     far.on('close', () => {
-      near.destroySoon()
+      client.destroySoon()
       links.delete(clientPort)
     })
   })

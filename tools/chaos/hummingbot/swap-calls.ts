@@ -3,7 +3,6 @@ import https from 'node:https'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { createSecureContext } from 'node:tls'
 import { startLocalProxy } from '../../../core/cli/local-proxy.ts'
 import type { Random } from '../random.ts'
 import type { World } from '../world.ts'
@@ -17,7 +16,7 @@ export type SwapOutcome =
   /** `unread`: in the end, the signature in an answer that the server wrote to a line which stood, and that reached nobody: it cannot know. */
   | { readonly is: 'lost'; readonly reason: string; readonly unread: () => string | undefined }
 
-/** Of a bot to the server: TLS with a connection for each request, or plain HTTP to `sluice proxy`. */
+/** Of a bot to the server: a connection of TLS for each request, or plain HTTP to `sluice proxy`. */
 export type Way = 'tls' | 'proxy'
 
 /** What befalls a request. */
@@ -51,25 +50,24 @@ export async function startSwapCalls(world: World): Promise<SwapCalls> {
   const [ca, client] = [read('ca_cert.pem'), pair('client')]
   const files = { ca, ...client }
   const linkFiles = { ca, client, server: pair('server') }
-  const [direct, proxied] = await Promise.all([startLinks(target, linkFiles), startLinks(target, linkFiles)])
+  // What a server sees of a bot is the line, which speaks TLS for it.
+  const [direct, proxied] = await Promise.all([startLinks(target, linkFiles, 'plain'), startLinks(target, linkFiles)])
   const proxy = await startLocalProxy({
     port: 0,
     upstream: { host: '127.0.0.1', port: proxied.port, servername: 'localhost', ...files },
     log: () => {},
   })
-  // Clients read their files once; to read a key takes as long as a handshake.
-  const secureContext = createSecureContext(files)
   const kept = new https.Agent({ keepAlive: true, ...files })
-  const ends: Readonly<Record<Way, { readonly url: string; readonly links: Links; readonly request: typeof https.request }>> = {
-    tls: { url: `https://localhost:${direct.port}`, links: direct, request: https.request },
-    proxy: { url: `http://localhost:${proxy.port}`, links: proxied, request: http.request },
+  const ends: Readonly<Record<Way, { readonly url: string; readonly links: Links }>> = {
+    tls: { url: `http://127.0.0.1:${direct.port}`, links: direct },
+    proxy: { url: `http://127.0.0.1:${proxy.port}`, links: proxied },
   }
 
   return {
     async post(way, target, body, requestId, fate) {
-      const { url, links, request } = ends[way]
+      const { url, links } = ends[way]
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), 'x-request-id': requestId }
-      const call = request(new URL(target, url), { method: 'POST', agent: false, headers, ...(way === 'tls' && { secureContext }) })
+      const call = http.request(new URL(target, url), { method: 'POST', agent: false, headers })
       let link: Link | undefined
       call.on('socket', (socket) => {
         socket.on('connect', () => setImmediate(() => (link = links.of(socket.localPort ?? 0))))
@@ -98,7 +96,16 @@ export async function startSwapCalls(world: World): Promise<SwapCalls> {
       const headers = text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
       const port = portOf(world)
       if (port === undefined) throw new Error('There is no server.')
-      const call = https.request(`https://localhost:${port}${target}`, { method, agent: kept, headers, timeout: clientLimitMs })
+      const call = https.request({
+        host: '127.0.0.1',
+        servername: 'localhost',
+        port,
+        path: target,
+        method,
+        agent: kept,
+        headers,
+        timeout: clientLimitMs,
+      })
       call.on('timeout', () => call.destroy(new Error('no answer within the limit')))
       call.end(text)
       const { status, text: found } = await answerOf(call)
