@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { formatEther } from 'ethers'
 import type { Random } from '../random.ts'
 import type { World } from '../world.ts'
+import { createRoom } from './room.ts'
 import { fateOf, type SwapCalls, type SwapOutcome, type Way } from './swap-calls.ts'
 
 /** What is wanted, by an amount that nothing else of the run has. */
@@ -72,31 +73,41 @@ export interface SwapBotsParts {
   /** At least so many orders; more, while `goOn` says so. */
   readonly orders: number
   readonly goOn: () => boolean
+  /** At most so many at once. */
   readonly parallel: number
 }
+
+/** On the slowest machine. */
+const leastParallel = 8
 
 /** Bots that swap, each order to its end. */
 export async function swapAsBots({ world, calls, random, orders: count, goOn, parallel }: SwapBotsParts): Promise<SwapOrder[]> {
   const orders: SwapOrder[] = []
+  const room = createRoom(Math.min(leastParallel, parallel), parallel)
   let begun = 0
-  const bot = async () => {
-    while (begun < count || goOn()) {
-      begun += 1
-      const own = random.fork(begun)
-      const wants = own.pick(wishes)
-      const version = own.pick(versions)
-      if (wants === 'equal hedges' || wants === 'the same again') begun += 1
-      const request = world.recorder.newRequest({ op: 'trade', wallet: own.pick(world.wallets), connector: version.connector })
-      if (wants === 'too much') request.valueRaw = (request.valueRaw ?? 0n) + tooMuchRaw
-      const intent = { id: request.id, wants, amountRaw: request.valueRaw ?? 0n, wallet: request.wallet }
-      const place = (name: string) => placeOrder({ world, calls, version, intent, random: own.fork(name), way: own.pick(['tls', 'proxy']) })
-      if (wants === 'a quote') orders.push(await place('quote'))
-      else if (wants === 'equal hedges') orders.push(...(await Promise.all([place('first'), place('second')])))
-      else {
-        orders.push(await place('first'))
-        if (wants === 'the same again') orders.push(await place('second'))
-      }
+  const one = async () => {
+    if (begun >= count && !goOn()) return
+    begun += 1
+    const own = random.fork(begun)
+    const wants = own.pick(wishes)
+    const version = own.pick(versions)
+    if (wants === 'equal hedges' || wants === 'the same again') begun += 1
+    const request = world.recorder.newRequest({ op: 'trade', wallet: own.pick(world.wallets), connector: version.connector })
+    if (wants === 'too much') request.valueRaw = (request.valueRaw ?? 0n) + tooMuchRaw
+    const intent = { id: request.id, wants, amountRaw: request.valueRaw ?? 0n, wallet: request.wallet }
+    const place = async (name: string) => {
+      const order = await placeOrder({ world, calls, version, intent, random: own.fork(name), way: own.pick(['tls', 'proxy']) })
+      for (const { sentAt, endedAt, outcome } of order.calls) if (outcome.is === 'signature') room.answered(endedAt - sentAt)
+      orders.push(order)
     }
+    if (wants === 'equal hedges') await Promise.all([place('first'), place('second')])
+    else {
+      await place('first')
+      if (wants === 'the same again') await place('second')
+    }
+  }
+  const bot = async () => {
+    while (begun < count || goOn()) await room.hold(one)
   }
   await Promise.all(Array.from({ length: parallel }, bot))
   return orders

@@ -35,6 +35,8 @@ export function fateOf(random: Random, way: Way): Fate {
 }
 
 export interface SwapCalls {
+  /** How many requests for swaps have no answer yet. */
+  readonly underWay: number
   post(way: Way, path: string, body: string, requestId: string, fate: Fate): Promise<SwapOutcome>
   /** A path without faults, such as `poll`. */
   ask(method: 'GET' | 'POST', path: string, body?: object): Promise<unknown>
@@ -63,7 +65,11 @@ export async function startSwapCalls(world: World): Promise<SwapCalls> {
     proxy: { url: `http://127.0.0.1:${proxy.port}`, links: proxied },
   }
 
+  let underWay = 0
   return {
+    get underWay() {
+      return underWay
+    },
     async post(way, target, body, requestId, fate) {
       const { url, links } = ends[way]
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), 'x-request-id': requestId }
@@ -81,6 +87,7 @@ export async function startSwapCalls(world: World): Promise<SwapCalls> {
             else link?.stall(fate.is === 'stall up' ? 'up' : 'down')
           }, fate.afterMs),
         )
+      underWay += 1
       call.end(body)
       try {
         return await outcomeOf(call)
@@ -88,6 +95,7 @@ export async function startSwapCalls(world: World): Promise<SwapCalls> {
         const unread = () => signatureIn(links.answerTo(requestId))
         return { is: 'lost', reason: error instanceof Error ? error.message : String(error), unread }
       } finally {
+        underWay -= 1
         for (const timer of timers) clearTimeout(timer)
       }
     },

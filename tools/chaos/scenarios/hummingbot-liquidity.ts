@@ -15,7 +15,7 @@ import type { Random } from '../random.ts'
 import { watch } from '../traffic.ts'
 import { createWorld, type World } from '../world.ts'
 import { usualBaseFee } from './chain-trouble.ts'
-import { blockMs, chainInTrouble, chainTroubles, cutNowAndThen, readDeliveries, slowBlocks } from './hummingbot.ts'
+import { blockMs, chainInTrouble, chainTroubles, cutNowAndThen, msBetween, readDeliveries, slowBlocks } from './hummingbot.ts'
 import { killAgainAndAgain } from './kills.ts'
 import { countsOf, type Scenario } from './scenario.ts'
 
@@ -99,8 +99,8 @@ async function amidTrouble({ world, calls, size, random, pool, reorganised }: Tr
     world.failure = error instanceof Error ? error : new Error(String(error))
   })
   const others = [
-    chainInTrouble(world, random.fork('chain'), over.signal, reorganised ? chainTroubles : slowBlocks),
-    cutNowAndThen(calls, random.fork('cuts'), over.signal, betweenCutsMs),
+    chainInTrouble(world, random.fork('chain'), over.signal, { troubles: reorganised ? chainTroubles : slowBlocks }),
+    cutNowAndThen(calls, random.fork('cuts'), over.signal, msBetween(betweenCutsMs)),
     watch(world, random.fork('watch'), over.signal),
     tradeInPool(world, pool, random.fork('trades'), over.signal),
   ]

@@ -32,7 +32,7 @@ const orders = Number(process.env['SLUICE_HUMMINGBOT_OPERATIONS'] ?? 10_000)
 export const hummingbot: Scenario<Size> = {
   name: 'hummingbot',
   small: { orders: 150, kills: 3, parallel: 8 },
-  full: { orders, kills: Math.ceil(orders / 250), parallel: 64 },
+  full: { orders, kills: Math.ceil(orders / 250), parallel: 128 },
   async run(size, random, judge) {
     const conf = { 'interfaces/hummingbot.yml': { port: 0, ...windows } }
     const world = await createWorld({ random, patches: ['points'], conf })
@@ -89,8 +89,8 @@ async function amidTrouble({ world, calls, size: { orders: count, kills, paralle
     world.failure = error instanceof Error ? error : new Error(String(error))
   })
   const others = [
-    chainInTrouble(world, random.fork('chain'), over.signal),
-    cutNowAndThen(calls, random.fork('cuts'), over.signal),
+    chainInTrouble(world, random.fork('chain'), over.signal, { pause: turnsBetween(world, calls, betweenTroubles) }),
+    cutNowAndThen(calls, random.fork('cuts'), over.signal, turnsBetween(world, calls, betweenCuts)),
     watch(world, random.fork('watch'), over.signal),
   ]
   try {
@@ -107,6 +107,31 @@ async function amidTrouble({ world, calls, size: { orders: count, kills, paralle
 export const blockMs = 250
 /** With those that are sent again. */
 const callsOfOrder = 2
+
+/** Between two faults. */
+export type Pause = (random: Random, over: AbortSignal) => Promise<unknown>
+type Bounds = readonly [least: number, most: number]
+
+/**
+ * In turns, of which each is as many calls as are under way: so an order has as many faults on a busy machine as on a quiet one. By time an order that takes
+ * longer would have more of them, and take longer still.
+ */
+const betweenCuts: Bounds = [1, 3]
+const betweenTroubles: Bounds = [0.2, 1]
+const leastCalls = 4
+
+const turnsBetween =
+  ({ recorder }: World, calls: SwapCalls, [least, most]: Bounds): Pause =>
+  async (random, over) => {
+    const turns = least + random.next() * (most - least)
+    const before = recorder.calls.length
+    while (recorder.calls.length - before < Math.max(leastCalls, turns * calls.underWay) && !over.aborted) await sleep(20)
+  }
+
+export const msBetween =
+  ([least, most]: Bounds): Pause =>
+  (random, over) =>
+    sleep(random.between(least, most), undefined, { signal: over }).catch(() => {})
 
 type ChainTrouble = (world: World, random: Random) => Promise<unknown>
 
@@ -129,21 +154,26 @@ const forget: ChainTrouble = async ({ chain }) => {
 export const slowBlocks: readonly ChainTrouble[] = [noBlocks, lateBlocks, forget]
 export const chainTroubles: readonly ChainTrouble[] = [noBlocks, lateBlocks, reorganise, reorganise, forget]
 
-export async function chainInTrouble(world: World, random: Random, over: AbortSignal, troubles = chainTroubles): Promise<void> {
+interface Weather {
+  readonly pause?: Pause
+  readonly troubles?: readonly ChainTrouble[]
+}
+
+export async function chainInTrouble(
+  world: World,
+  random: Random,
+  over: AbortSignal,
+  { pause = msBetween([500, 3_000]), troubles = chainTroubles }: Weather = {},
+): Promise<void> {
   for (let index = 0; !over.aborted; index += 1) {
-    await sleep(random.between(500, 3_000), undefined, { signal: over }).catch(() => {})
+    await pause(random, over)
     if (!over.aborted) await random.pick(troubles)(world, random.fork(index))
   }
 }
 
-export async function cutNowAndThen(
-  calls: SwapCalls,
-  random: Random,
-  over: AbortSignal,
-  [leastMs, mostMs]: readonly [number, number] = [3_000, 12_000],
-): Promise<void> {
+export async function cutNowAndThen(calls: SwapCalls, random: Random, over: AbortSignal, pause: Pause): Promise<void> {
   while (!over.aborted) {
-    await sleep(random.between(leastMs, mostMs), undefined, { signal: over }).catch(() => {})
+    await pause(random, over)
     calls.cutProxied()
   }
 }
