@@ -12,8 +12,9 @@ import { devnetRoot, version } from '../base/layout.ts'
 export const host = '127.0.0.1'
 export const chainId = 31337
 const startTimeoutMs = 15_000
+const statesOnDiskFlag = '--max-persisted-states'
 // Anvil keeps a few hundred states in memory and writes all older ones to disk, without this limit.
-const statesOnDisk = 100
+const statesOnDisk = [statesOnDiskFlag, '100']
 
 export const toHex = (bytes: Buffer): string => `0x${bytes.toString('hex')}`
 
@@ -25,7 +26,10 @@ export interface Anvil {
   stop(): Promise<void>
 }
 
-/** Runs anvil on a port (0: any free one) until `stop` or the end of this process. */
+/**
+ * Runs anvil on a port (0: any free one) until `stop` or the end of this process.
+ * @param flags more of them, or another limit of the states on disk
+ */
 export async function startAnvil(port: number, flags: readonly string[] = []): Promise<Anvil> {
   await refuseTakenPort(port)
   const child = spawnWatched(anvilBinary().path, [
@@ -36,8 +40,7 @@ export async function startAnvil(port: number, flags: readonly string[] = []): P
     '--chain-id',
     String(chainId),
     '--no-cors',
-    '--max-persisted-states',
-    String(statesOnDisk),
+    ...(flags.includes(statesOnDiskFlag) ? [] : statesOnDisk),
     ...flags,
   ])
   const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()))
