@@ -4,6 +4,7 @@ import { formatEther } from 'ethers'
 import type { Random } from '../random.ts'
 import type { World } from '../world.ts'
 import type { Pool } from './position-facts.ts'
+import { createRoom, leastParallel } from './room.ts'
 import { fateOf, type SwapCalls, type SwapOutcome, type Way } from './swap-calls.ts'
 
 /** One request of a bot, with the milliseconds of the run at which it was sent and ended. */
@@ -96,6 +97,7 @@ export interface PositionBotsParts {
   /** At least so many; more, while `goOn` says so. */
   readonly positions: number
   readonly goOn: () => boolean
+  /** At most so many at once. */
   readonly parallel: number
 }
 
@@ -110,15 +112,20 @@ export async function openAsBots({
   ...parts
 }: PositionBotsParts): Promise<PositionLife[]> {
   const lives: PositionLife[] = []
+  const room = createRoom(Math.min(leastParallel, parallel), parallel)
   let begun = 0
+  const one = async () => {
+    if (begun >= count && !goOn()) return
+    begun += 1
+    const own = random.fork(begun)
+    const { id, valueRaw = 0n, wallet } = world.recorder.newRequest({ op: 'trade', wallet: own.pick(wallets), connector: 'uniswap' })
+    const intent = { id, amountRaw: valueRaw, wallet, wants: own.pick(wishes) }
+    const lived = await live({ ...parts, world, random: own, intent, version: own.pick(lpVersions), way: own.pick(['tls', 'proxy']) })
+    for (const { sentAt, endedAt, outcome } of lived.calls) if (outcome.is === 'signature') room.answered(endedAt - sentAt)
+    lives.push(lived)
+  }
   const bot = async () => {
-    while (begun < count || goOn()) {
-      begun += 1
-      const own = random.fork(begun)
-      const { id, valueRaw = 0n, wallet } = world.recorder.newRequest({ op: 'trade', wallet: own.pick(wallets), connector: 'uniswap' })
-      const intent = { id, amountRaw: valueRaw, wallet, wants: own.pick(wishes) }
-      lives.push(await live({ ...parts, world, random: own, intent, version: own.pick(lpVersions), way: own.pick(['tls', 'proxy']) }))
-    }
+    while (begun < count || goOn()) await room.hold(one)
   }
   await Promise.all(Array.from({ length: parallel }, bot))
   return lives

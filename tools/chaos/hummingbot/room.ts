@@ -3,6 +3,8 @@
 /** Shorter than the windows of a run: most answers come before its bots give up. */
 const wantedMs = 4_000
 const [more, fewer] = [0.5, 0.25]
+/** On the slowest machine. */
+export const leastParallel = 8
 
 export interface Room {
   /** How many may be in it now. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { formatEther } from 'ethers'
 import type { Random } from '../random.ts'
 import type { World } from '../world.ts'
-import { createRoom } from './room.ts'
+import { createRoom, leastParallel } from './room.ts'
 import { fateOf, type SwapCalls, type SwapOutcome, type Way } from './swap-calls.ts'
 
 /** What is wanted, by an amount that nothing else of the run has. */
@@ -76,9 +76,6 @@ export interface SwapBotsParts {
   /** At most so many at once. */
   readonly parallel: number
 }
-
-/** On the slowest machine. */
-const leastParallel = 8
 
 /** Bots that swap, each order to its end. */
 export async function swapAsBots({ world, calls, random, orders: count, goOn, parallel }: SwapBotsParts): Promise<SwapOrder[]> {

@@ -15,7 +15,16 @@ import type { Random } from '../random.ts'
 import { watch } from '../traffic.ts'
 import { createWorld, type World } from '../world.ts'
 import { usualBaseFee } from './chain-trouble.ts'
-import { blockMs, chainInTrouble, chainTroubles, cutNowAndThen, msBetween, readDeliveries, slowBlocks } from './hummingbot.ts'
+import {
+  betweenTroubles,
+  blockMs,
+  chainInTrouble,
+  chainTroubles,
+  cutNowAndThen,
+  readDeliveries,
+  slowBlocks,
+  turnsBetween,
+} from './hummingbot.ts'
 import { killAgainAndAgain } from './kills.ts'
 import { countsOf, type Scenario } from './scenario.ts'
 
@@ -28,8 +37,8 @@ interface Size {
 /** Shorter than those of clients, which are 25 and 290 s, and 300 s of the clients. */
 const windows = { receiptSeconds: 8, positionSeconds: 10, staleSeconds: 24, collectSeconds: 240, quoteSeconds: 120 }
 const positions = Number(process.env['SLUICE_HUMMINGBOT_POSITIONS'] ?? 2_000)
-/** Opens and closes are held to their receipts: where that takes longer than lines stand, no answer arrives. */
-const betweenCutsMs = [8_000, 30_000] as const
+/** Opens and closes are held to their receipts: they take longer than swaps do. */
+const betweenCuts = [4, 12] as const
 /** Of a life, with those that are sent again. */
 const callsOfLife = 3
 
@@ -99,8 +108,14 @@ async function amidTrouble({ world, calls, size, random, pool, reorganised }: Tr
     world.failure = error instanceof Error ? error : new Error(String(error))
   })
   const others = [
-    chainInTrouble(world, random.fork('chain'), over.signal, { troubles: reorganised ? chainTroubles : slowBlocks }),
-    cutNowAndThen(calls, random.fork('cuts'), over.signal, msBetween(betweenCutsMs)),
+    chainInTrouble(
+      world,
+      random.fork('chain'),
+      over.signal,
+      turnsBetween(world, calls, betweenTroubles),
+      reorganised ? chainTroubles : slowBlocks,
+    ),
+    cutNowAndThen(calls, random.fork('cuts'), over.signal, turnsBetween(world, calls, betweenCuts)),
     watch(world, random.fork('watch'), over.signal),
     tradeInPool(world, pool, random.fork('trades'), over.signal),
   ]

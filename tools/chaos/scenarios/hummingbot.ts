@@ -89,7 +89,7 @@ async function amidTrouble({ world, calls, size: { orders: count, kills, paralle
     world.failure = error instanceof Error ? error : new Error(String(error))
   })
   const others = [
-    chainInTrouble(world, random.fork('chain'), over.signal, { pause: turnsBetween(world, calls, betweenTroubles) }),
+    chainInTrouble(world, random.fork('chain'), over.signal, turnsBetween(world, calls, betweenTroubles)),
     cutNowAndThen(calls, random.fork('cuts'), over.signal, turnsBetween(world, calls, betweenCuts)),
     watch(world, random.fork('watch'), over.signal),
   ]
@@ -109,7 +109,7 @@ export const blockMs = 250
 const callsOfOrder = 2
 
 /** Between two faults. */
-export type Pause = (random: Random, over: AbortSignal) => Promise<unknown>
+type Pause = (random: Random, over: AbortSignal) => Promise<unknown>
 type Bounds = readonly [least: number, most: number]
 
 /**
@@ -117,21 +117,16 @@ type Bounds = readonly [least: number, most: number]
  * longer would have more of them, and take longer still.
  */
 const betweenCuts: Bounds = [1, 3]
-const betweenTroubles: Bounds = [0.2, 1]
+export const betweenTroubles: Bounds = [0.2, 1]
 const leastCalls = 4
 
-const turnsBetween =
+export const turnsBetween =
   ({ recorder }: World, calls: SwapCalls, [least, most]: Bounds): Pause =>
   async (random, over) => {
     const turns = least + random.next() * (most - least)
     const before = recorder.calls.length
     while (recorder.calls.length - before < Math.max(leastCalls, turns * calls.underWay) && !over.aborted) await sleep(20)
   }
-
-export const msBetween =
-  ([least, most]: Bounds): Pause =>
-  (random, over) =>
-    sleep(random.between(least, most), undefined, { signal: over }).catch(() => {})
 
 type ChainTrouble = (world: World, random: Random) => Promise<unknown>
 
@@ -154,16 +149,12 @@ const forget: ChainTrouble = async ({ chain }) => {
 export const slowBlocks: readonly ChainTrouble[] = [noBlocks, lateBlocks, forget]
 export const chainTroubles: readonly ChainTrouble[] = [noBlocks, lateBlocks, reorganise, reorganise, forget]
 
-interface Weather {
-  readonly pause?: Pause
-  readonly troubles?: readonly ChainTrouble[]
-}
-
 export async function chainInTrouble(
   world: World,
   random: Random,
   over: AbortSignal,
-  { pause = msBetween([500, 3_000]), troubles = chainTroubles }: Weather = {},
+  pause: Pause,
+  troubles = chainTroubles,
 ): Promise<void> {
   for (let index = 0; !over.aborted; index += 1) {
     await pause(random, over)
