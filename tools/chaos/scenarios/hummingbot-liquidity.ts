@@ -38,7 +38,7 @@ interface Size {
 const windows = { receiptSeconds: 8, positionSeconds: 10, staleSeconds: 24, collectSeconds: 240, quoteSeconds: 120 }
 const positions = Number(process.env['SLUICE_HUMMINGBOT_POSITIONS'] ?? 2_000)
 /** Opens and closes are held to their receipts: they take longer than swaps do. */
-const betweenCuts = [4, 12] as const
+const betweenCuts = [1, 3] as const
 /** Of a life, with those that are sent again. */
 const callsOfLife = 3
 

@@ -113,19 +113,24 @@ type Pause = (random: Random, over: AbortSignal) => Promise<unknown>
 type Bounds = readonly [least: number, most: number]
 
 /**
- * In turns, of which each is as many calls as are under way: so an order has as many faults on a busy machine as on a quiet one. By time an order that takes
- * longer would have more of them, and take longer still.
+ * In turns, of which each is as many answers as there are calls under way: so an order has as many faults on a busy machine as on a quiet one. By time an
+ * order that takes longer would have more of them, and take longer still; so it would by calls, of which each cut makes more.
  */
-const betweenCuts: Bounds = [1, 3]
-export const betweenTroubles: Bounds = [0.2, 1]
-const leastCalls = 4
+const betweenCuts: Bounds = [0.5, 2.5]
+export const betweenTroubles: Bounds = [0.1, 0.6]
+const leastAnswers = 4
 
 export const turnsBetween =
   ({ recorder }: World, calls: SwapCalls, [least, most]: Bounds): Pause =>
   async (random, over) => {
     const turns = least + random.next() * (most - least)
-    const before = recorder.calls.length
-    while (recorder.calls.length - before < Math.max(leastCalls, turns * calls.underWay) && !over.aborted) await sleep(20)
+    let [underWay, seen, answers] = [0, recorder.calls.length, 0]
+    while (answers < Math.max(leastAnswers, turns * underWay) && !over.aborted) {
+      await sleep(20)
+      // Right after a cut there are fewer.
+      underWay = Math.max(underWay, calls.underWay)
+      for (; seen < recorder.calls.length; seen += 1) if (recorder.calls[seen]?.outcome.is === 'answer') answers += 1
+    }
   }
 
 type ChainTrouble = (world: World, random: Random) => Promise<unknown>
