@@ -121,10 +121,10 @@ export const betweenTroubles: Bounds = [0.1, 0.6]
 const leastAnswers = 4
 
 export const turnsBetween =
-  ({ recorder }: World, calls: SwapCalls, [least, most]: Bounds): Pause =>
+  ({ recorder }: Pick<World, 'recorder'>, calls: Pick<SwapCalls, 'underWay'>, [least, most]: Bounds): Pause =>
   async (random, over) => {
     const turns = least + random.next() * (most - least)
-    let [underWay, seen, answers] = [0, recorder.calls.length, 0]
+    let [underWay, seen, answers] = [calls.underWay, recorder.calls.length, 0]
     while (answers < Math.max(leastAnswers, turns * underWay) && !over.aborted) {
       await sleep(20)
       // Right after a cut there are fewer.
