@@ -6,7 +6,7 @@ import { connectorOf, everyConnector } from './connectors.ts'
 import { networkFields, type HummingbotConfig, type Networks } from './networks.ts'
 import { canonical } from './numbers.ts'
 import { feeOf } from './poll.ts'
-import { signedAnswer, signOnce, successOf } from './signed.ts'
+import { signedAnswer, signOnce, successOf, windowsOf } from './signed.ts'
 import { walletKey, walletOf } from './wallets.ts'
 
 const spender = Type.String({ minLength: 1, maxLength: 256 })
@@ -40,7 +40,7 @@ export function commandOf(spenderName: string, token: string): string {
   return `gateway approve ${connector}/${type} ${token}`
 }
 
-export function allowancePaths(networks: Networks, { receiptSeconds, staleSeconds, collectSeconds }: HummingbotConfig): InterfacePath[] {
+export function allowancePaths(networks: Networks, config: HummingbotConfig): InterfacePath[] {
   return [
     interfacePath({
       method: 'POST',
@@ -80,7 +80,7 @@ export function allowancePaths(networks: Networks, { receiptSeconds, staleSecond
         }),
       ),
       async answer(request, call) {
-        const untilMs = performance.now() + receiptSeconds * 1000
+        const untilMs = performance.now() + config.receiptSeconds * 1000
         const on = networks.of({ ...request, chain: request.chain ?? 'ethereum' })
         const approval = {
           ...on.own,
@@ -90,7 +90,7 @@ export function allowancePaths(networks: Networks, { receiptSeconds, staleSecond
           ...(request.amount !== undefined && { amount: canonical(request.amount) }),
         }
         return call.once(
-          { fields: { approve: { ...approval, address: walletKey(approval.address) } }, staleSeconds, collectSeconds },
+          { fields: { approve: { ...approval, address: walletKey(approval.address) } }, ...windowsOf(config, config.receiptSeconds) },
           async () => approval,
           async (key, prepared) => {
             const signed = await signOnce(() => call.call('EVMApprove', prepared, { key }), call)

@@ -21,14 +21,6 @@ export interface ChangeParts {
 }
 
 export const waitUntil = (seconds: number): number => performance.now() + seconds * 1000
-export const windows = ({ staleSeconds, collectSeconds }: HummingbotConfig) => ({ staleSeconds, collectSeconds })
-/** Of requests that are held until their receipt is there: they are no longer than that under way, and count as gone after it. */
-export const heldWindows = ({ positionSeconds, staleSeconds, collectSeconds }: HummingbotConfig) => ({
-  staleSeconds: Math.max(staleSeconds, positionSeconds + answerSeconds),
-  collectSeconds,
-})
-/** What comes beside the wait. */
-export const answerSeconds = 10
 /** As in what makes two requests equal. */
 export const named = ({ on, own }: Venue, address: string) => ({
   on: on.chainNetwork,

@@ -4,17 +4,14 @@ import { badFields, Type, type InterfaceCall, type InterfacePath } from 'sluice/
 import {
   added,
   addressOf,
-  answerSeconds,
   changed,
   fee,
-  heldWindows,
   named,
   removed,
   slippage,
   slippagePct,
   waitUntil,
   walletFields,
-  windows,
   type ChangeParts,
 } from './changes.ts'
 import { closed, fillIn, noRent, type Fill, type PositionChange } from './closes.ts'
@@ -26,7 +23,7 @@ import { feeOf } from './poll.ts'
 import { goneOrTrouble, handleOf, positionAddress, PositionAddress, positionNamed, readPosition, type NamedPosition } from './positions.ts'
 import { rangePoolAt } from './range-pools.ts'
 import { amountFields, inFieldsOfClients, rangeFields } from './range-quotes.ts'
-import { signedAnswer, signOnce, successOf } from './signed.ts'
+import { answerSeconds, signedAnswer, signOnce, successOf, windowsOf } from './signed.ts'
 import { Decimal, liquidityPaths, venueFields, venueOf, type Venue } from './venues.ts'
 
 const ofPosition = { ...venueFields, ...walletFields, positionAddress: PositionAddress }
@@ -67,7 +64,7 @@ const openPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       const range = { lowerPrice: canonical(request.lowerPrice), upperPrice: canonical(request.upperPrice), ...amountsOf(request) }
       const once = {
         fields: { how: 'open', ...named(venue, address), poolAddress, ...range, slippage: canonicalOf(percent) },
-        ...heldWindows(config),
+        ...windowsOf(config, config.positionSeconds),
       }
       const prepare = async () => {
         const { token0, token1, version, pool } = await rangePoolAt(poolAddress, venue, call)
@@ -117,7 +114,7 @@ const addPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
         slippage: canonicalOf(percent),
       }
       return call.once(
-        { fields, ...windows(config) },
+        { fields, ...windowsOf(config, config.receiptSeconds) },
         async () => {
           const { token0, token1 } = await readPosition(position, venue, call)
           return {
@@ -163,11 +160,13 @@ const removePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       })
       const sign = (key: string, removal: Awaited<ReturnType<typeof prepare>>) => call.call('AMMLiquidityRemove', removal, { key })
       if (decreasePercent !== '100')
-        return call.once({ fields: { ...fields, slippage: canonicalOf(percent) }, ...windows(config) }, prepare, async (key, removal) =>
-          changedPosition(() => sign(key, removal), of, removedIn),
+        return call.once(
+          { fields: { ...fields, slippage: canonicalOf(percent) }, ...windowsOf(config, config.receiptSeconds) },
+          prepare,
+          async (key, removal) => changedPosition(() => sign(key, removal), of, removedIn),
         )
       return removeAllOnce(
-        { fields, ...windows(config) },
+        { fields, ...windowsOf(config, config.receiptSeconds) },
         {
           ...of,
           prepare,
@@ -190,7 +189,10 @@ const collectPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       const { venue, address, position } = await ownPosition(request, networks, call)
       const collection = { ...venue.own, address, ...position }
       return call.once(
-        { fields: { how: 'collect', ...named(venue, address), position: positionAddress(position) }, ...windows(config) },
+        {
+          fields: { how: 'collect', ...named(venue, address), position: positionAddress(position) },
+          ...windowsOf(config, config.receiptSeconds),
+        },
         async () => collection,
         async (key) =>
           changedPosition(
@@ -227,7 +229,7 @@ const closePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       return call.once(
         {
           fields: { how: 'close', ...named(venue, address), position: positionAddress(position) },
-          ...heldWindows(config),
+          ...windowsOf(config, config.positionSeconds),
           isOneForEver: true,
           isNewAfterFailure: true,
         },

@@ -12,14 +12,13 @@ import {
   slippagePct,
   waitUntil,
   walletFields,
-  windows,
   type ChangeParts,
 } from './changes.ts'
 import type { HummingbotConfig, Networks } from './networks.ts'
 import { canonical, canonicalOf, numberBelow } from './numbers.ts'
 import type { PollAnswer } from './poll.ts'
 import { PoolAddress, poolInfoFields } from './range-pools.ts'
-import { signedAnswer } from './signed.ts'
+import { signedAnswer, windowsOf } from './signed.ts'
 import { Decimal, liquidityPaths, venueFields, venueOf, type Venue } from './venues.ts'
 
 const ofPool = { ...venueFields, poolAddress: PoolAddress }
@@ -140,7 +139,7 @@ const addPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       return call.once(
         {
           fields: { how: 'add shares', ...named(venue, address), poolAddress, amounts, slippage: canonicalOf(percent) },
-          ...windows(config),
+          ...windowsOf(config, config.receiptSeconds),
         },
         async () => {
           const { base, quote, pool, version } = await sharePoolAt(poolAddress, venue, call)
@@ -172,7 +171,7 @@ const removePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       return call.once(
         {
           fields: { how: 'remove shares', ...named(venue, address), poolAddress, decreasePercent, slippage: canonicalOf(percent) },
-          ...windows(config),
+          ...windowsOf(config, config.receiptSeconds),
         },
         async () => {
           const { base, quote, pool, version } = await sharePoolAt(poolAddress, venue, call)

@@ -1,13 +1,22 @@
 // What was signed for a request: its hash is the answer, with more once it is mined, and an error only where it can never succeed.
 import { setTimeout as pause } from 'node:timers/promises'
 import { SluiceError, Type, type InterfaceCall, type TObject } from 'sluice/interface'
-import type { NamedNetwork } from './networks.ts'
+import type { HummingbotConfig, NamedNetwork } from './networks.ts'
 import { outcomeOf, pollOrTrouble, type PollAnswer } from './poll.ts'
 
 const againMs = 250
 /** Most are mined by then. What is not is asked for less often, as each time is several questions to the node. */
 const soonMs = 3_000
 const slowestMs = 5_000
+
+/** What comes beside the wait for a receipt. */
+export const answerSeconds = 10
+
+/** Of requests that are held for so long until their receipt is there: two of them at once are two, and count as gone after it. */
+export const windowsOf = ({ staleSeconds, collectSeconds }: HummingbotConfig, heldSeconds: number) => ({
+  staleSeconds: Math.max(staleSeconds, heldSeconds + answerSeconds),
+  collectSeconds,
+})
 
 /** @param data what it brought: absent where that is not known, as a field without a value would stop the client after its transaction */
 export const signedAnswer = <Data extends TObject>(data: Data) =>

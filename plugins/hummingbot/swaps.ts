@@ -7,7 +7,7 @@ import { canonical, canonicalOf } from './numbers.ts'
 import { feeOf, type PollAnswer } from './poll.ts'
 import { readQuoteId, type QuotedTrade } from './quote-ids.ts'
 import { bestPrice, QuoteFields } from './quotes.ts'
-import { signedAnswer, signOnce, successOf } from './signed.ts'
+import { signedAnswer, signOnce, successOf, windowsOf } from './signed.ts'
 import { walletKey, walletOf } from './wallets.ts'
 
 const Swap = Type.Object({
@@ -103,9 +103,8 @@ async function swap(request: Swap, { type, networks, config, call }: SwapParts):
     poolAddress,
     slippagePct: canonicalOf(slippagePct),
   }
-  const { staleSeconds, collectSeconds } = config
   return call.once(
-    { fields, staleSeconds, collectSeconds },
+    { fields, ...windowsOf(config, config.receiptSeconds) },
     async (): Promise<Trade> => ({ ...(await bestPrice({ ...request, amount }, type, on, call)).terms.trade, address }),
     async (key, trade) => traded(trade, key, { on, call, untilMs, request }),
   )
@@ -117,12 +116,11 @@ async function swapQuote(request: Static<typeof QuotedSwap>, { networks, config,
   const { trade, quotedAt } = readQuoteId(request.quoteId)
   const on = networks.ofOwn(trade)
   const address = await walletOf(request.walletAddress ?? request.address, on.chain, networks, call)
-  const { quoteSeconds, staleSeconds, collectSeconds } = config
   return call.once(
-    { fields: { quoteId: request.quoteId, address: walletKey(address) }, staleSeconds, collectSeconds, isOneForEver: true },
+    { fields: { quoteId: request.quoteId, address: walletKey(address) }, ...windowsOf(config, config.receiptSeconds), isOneForEver: true },
     async (): Promise<Trade> => {
-      if (quotedAt + quoteSeconds * 1000 >= Date.now()) return { ...trade, address }
-      throw badFields([{ field: 'quoteId', problem: `is older than ${quoteSeconds} s: ask for a new quote` }])
+      if (quotedAt + config.quoteSeconds * 1000 >= Date.now()) return { ...trade, address }
+      throw badFields([{ field: 'quoteId', problem: `is older than ${config.quoteSeconds} s: ask for a new quote` }])
     },
     async (key, ordered) => traded(ordered, key, { on, call, untilMs, request: {} }),
   )

@@ -3,10 +3,10 @@ import { badFields, interfacePath, Type, type InterfaceCall, type InterfacePath 
 import { networkFields, type HummingbotConfig, type NamedNetwork, type Networks } from './networks.ts'
 import { canonical } from './numbers.ts'
 import { feeOf } from './poll.ts'
-import { signedAnswer, signOnce, successOf } from './signed.ts'
+import { signedAnswer, signOnce, successOf, windowsOf } from './signed.ts'
 import { walletKey, walletOf } from './wallets.ts'
 
-export const wrapPaths = (networks: Networks, { receiptSeconds, staleSeconds, collectSeconds }: HummingbotConfig): InterfacePath[] =>
+export const wrapPaths = (networks: Networks, config: HummingbotConfig): InterfacePath[] =>
   (['wrap', 'unwrap'] as const).map((how) =>
     interfacePath({
       method: 'POST',
@@ -30,12 +30,12 @@ export const wrapPaths = (networks: Networks, { receiptSeconds, staleSeconds, co
         }),
       ),
       async answer({ chain, amount, ...request }, call) {
-        const untilMs = performance.now() + receiptSeconds * 1000
+        const untilMs = performance.now() + config.receiptSeconds * 1000
         const on = networks.of({ ...request, chain })
         const address = await walletOf(request.address, on.chain, networks, call)
         const asked = amount === undefined ? undefined : canonical(amount)
         return call.once(
-          { fields: { how, on: on.chainNetwork, address: walletKey(address), amount: asked }, staleSeconds, collectSeconds },
+          { fields: { how, on: on.chainNetwork, address: walletKey(address), amount: asked }, ...windowsOf(config, config.receiptSeconds) },
           async () => ({ ...on.own, address, amount: asked ?? (await allOf(how, address, on, call)) }),
           async (key, transfer) => {
             const signed = await signOnce(() => call.call(how === 'wrap' ? 'EVMWrap' : 'EVMUnwrap', transfer, { key }), call)
