@@ -21,11 +21,11 @@ export const takeIntoList =
     return { ...listed, transactions: kept, ...(kept.length < rows.length && { nextCursor: kept.at(-1)?.id }) }
   }
 
-/** For lists of old ones, which no new one is in. */
-export const takeIfListed =
-  (filter: Filter) =>
-  (listed: Listed, told: Transaction): Listed =>
-    listed.transactions.some(({ id }) => id === told.id) ? changed(listed, filter, told) : listed
+/** For lists of old ones, which no new one is in: an old one that has another state now is in the list of that at once. */
+export const takeIfOld =
+  (filter: Pick<Filter, 'state'>, isOld: (told: Transaction) => boolean) =>
+  (listed: Listed, told: Transaction): Listed | undefined =>
+    isOld(told) || listed.transactions.some(({ id }) => id === told.id) ? takeIntoList(filter)(listed, told) : listed
 
 function changed(listed: Listed, { state }: Filter, told: Transaction): Listed {
   const isGone = state !== undefined && told.txState !== state

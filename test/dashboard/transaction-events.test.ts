@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { takeIfListed, takeIntoList } from '../../dashboard/transaction-events.ts'
+import { takeIfOld, takeIntoList } from '../../dashboard/transaction-events.ts'
 import type { Transaction } from '../../dashboard/transaction-words.ts'
 
 const transaction = (id: string, more: Partial<Transaction> = {}): Transaction => ({
@@ -75,7 +75,15 @@ describe('an event of a transaction, in a list of the dashboard', () => {
   })
 
   it('puts no new one into a list of those that wait long', () => {
-    expect(takeIfListed({ state: 'BROADCAST' })(listed, transaction('6'))).to.equal(listed)
-    expect(idsOf(takeIfListed({ state: 'BROADCAST' })(listed, transaction('3', { txState: 'MINED' })))).to.deep.equal(['5'])
+    const take = takeIfOld({ state: 'BROADCAST' }, () => false)
+    expect(take(listed, transaction('6'))).to.equal(listed)
+    expect(idsOf(take(listed, transaction('3', { txState: 'MINED' })))).to.deep.equal(['5'])
+  })
+
+  it('puts one that waits long into the list of its new state as it takes it out of that of the one before', () => {
+    const signed = transaction('3', { txState: 'SIGNED' })
+    const isOld = ({ id }: Transaction) => id === '3'
+    expect(idsOf(takeIfOld({ state: 'SIGNED' }, isOld)({ transactions: [] }, signed))).to.deep.equal(['3'])
+    expect(idsOf(takeIfOld({ state: 'BROADCAST' }, isOld)(listed, signed))).to.deep.equal(['5'])
   })
 })
