@@ -3,7 +3,7 @@ import { command } from '../../base/layout.ts'
 import { formatRaw } from '../../base/decimal.ts'
 import type { LimitUsage } from '../../limits/usage.ts'
 import type { AlertSources, Reading, Rule } from '../sources.ts'
-import { increases } from './increases.ts'
+import { increases } from './over-time.ts'
 
 const looksAt = 'what clients have used of their limits, as /limits shows it'
 

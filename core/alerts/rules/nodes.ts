@@ -1,7 +1,7 @@
 // Nodes and networks: who is behind, who comes and goes.
 import { networkPath } from '../../base/networks.ts'
 import type { AlertSources, Rule } from '../sources.ts'
-import { createRemoval } from './removed.ts'
+import { createRemoval } from './over-time.ts'
 
 type Node = ReturnType<AlertSources['nodes']>[number]
 

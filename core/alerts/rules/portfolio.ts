@@ -4,7 +4,7 @@ import type { PortfolioResponse } from '../../api/portfolio.ts'
 import { isLess, isZero, normalize } from '../../base/decimal.ts'
 import { networkPath } from '../../base/networks.ts'
 import type { AlertSources, Reader, Reading, Rule } from '../sources.ts'
-import { createRemoval } from './removed.ts'
+import { createRemoval } from './over-time.ts'
 
 type Wallet = PortfolioResponse['networks'][number]['wallets'][number] & { readonly place: string }
 type Account = { readonly accountValue?: string | undefined; readonly maintenanceMargin?: string | undefined }

@@ -2,8 +2,7 @@
 import { command } from '../../base/layout.ts'
 import { networkPath, type NetworkName } from '../../base/networks.ts'
 import type { Rule } from '../sources.ts'
-import { increases } from './increases.ts'
-import { createRemoval } from './removed.ts'
+import { createRemoval, increases } from './over-time.ts'
 
 export const stuckTransaction: Rule<'stuckTransaction'> = {
   title: 'Transaction stuck',

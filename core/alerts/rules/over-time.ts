@@ -1,4 +1,4 @@
-// Counters that grow while what counts runs: what has grown lately.
+// What a rule knows only by looking for a while: which counters have grown lately, and what was removed.
 
 export interface Increases {
   /**
@@ -31,5 +31,20 @@ export function increases(withinMs: number): Increases {
       // What an earlier server counted is not known any more: it counts for as long.
       return { keys, isUnknown: (key) => !known.has(key) && (isYoung || isRecent(key)) }
     },
+  }
+}
+
+/** Networks, plugins and nodes are known by then after the start. */
+const absentMs = 10 * 60_000
+
+/**
+ * Whether a network or a node was removed from the configuration: then its alerts are over. Of one that is away for a moment nothing is known.
+ * @returns whether what is not there by now was removed
+ */
+export function createRemoval(): (steadyMs: number) => boolean {
+  let since: number | undefined
+  return (steadyMs) => {
+    since ??= steadyMs
+    return steadyMs - since >= absentMs
   }
 }
