@@ -46,6 +46,8 @@ interface DeliveriesOptions {
   onChange?: (change: DeliveryChange) => void
   /** This machine's clock. Where it jumps ahead, a request may join one whose connection still stands: never the reverse within one server. */
   nowMs?: () => number
+  /** A clock that is never set. */
+  steadyMs?: () => number
 }
 
 /** After these nobody knows whether something was signed. All others come before. */
@@ -70,6 +72,7 @@ export function createDeliveries({
   requests,
   onChange = () => {},
   nowMs = Date.now,
+  steadyMs = () => performance.now(),
 }: DeliveriesOptions): Deliveries {
   const table = createDeliveryTable(store, serverId, nowMs)
   const { gone } = requests
@@ -95,7 +98,7 @@ export function createDeliveries({
     say,
     log,
   })
-  const { isLost, isSigned, giveUpOver, rowOf, findLostBeside } = createLostAnswers({
+  const { isSigned, giveUpAll, rowOf, findLostBeside } = createLostAnswers({
     table,
     journal,
     serverId,
@@ -106,6 +109,7 @@ export function createDeliveries({
     forget,
     signal: closing.signal,
     nowMs,
+    steadyMs,
     say,
   })
 
@@ -123,10 +127,7 @@ export function createDeliveries({
     const beforeMs = nowMs() - keptMs
     await table.deleteOld(sweptMs, beforeMs)
     sweptMs = beforeMs
-    for (const row of await table.unanswered()) {
-      if (closing.signal.aborted) return
-      if (isLost(row)) await giveUpOver(row)
-    }
+    await giveUpAll(await table.unanswered())
   }
 
   const sweep = () => (sweeping ??= sweepNow().finally(() => (sweeping = undefined)))

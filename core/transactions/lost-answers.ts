@@ -34,6 +34,8 @@ interface LostAnswersParts {
   readonly forget: (row: DeliveryRow) => Promise<void>
   readonly signal: AbortSignal
   readonly nowMs: () => number
+  /** A clock that is never set. */
+  readonly steadyMs: () => number
   readonly say: (row: DeliveryRow, change: DeliveryChange) => void
 }
 
@@ -49,9 +51,12 @@ export function createLostAnswers({
   forget,
   signal,
   nowMs,
+  steadyMs,
   say,
 }: LostAnswersParts) {
   const { gone, isActing } = requests
+  /** By `holderOf` and `steadyMs`, of those whose transaction was seen to be final: where this machine's clock is set back none is kept for longer. */
+  const endings = new Map<string, number>()
   function isLost(row: UnansweredRow): boolean {
     if (row.state === 'lost' || row.state === 'uncollected' || gone.has(holderOf(row))) return true
     // Of one that is one for ever also answers that have arrived are found.
@@ -78,9 +83,23 @@ export function createLostAnswers({
       await table.change(row, 'nothing')
       return true
     }
-    if (!isFinal(entry) || Math.max(entry.updatedAt, lostSince(row)) + collect_ms >= nowMs()) return false
+    if (!isFinal(entry)) return false
+    const [knownAt, now, steadyNow] = [lostSince(row), nowMs(), steadyMs()]
+    const ending = endings.get(holderOf(row)) ?? steadyNow + Math.min(Math.max(0, knownAt - now), stale_ms) + collect_ms
+    endings.set(holderOf(row), ending)
+    if (Math.max(entry.updatedAt, knownAt) + collect_ms >= now && ending >= steadyNow) return false
     if (await table.giveUp(row)) say(row, 'uncollected')
     return true
+  }
+
+  /** @param rows all that are not answered now */
+  async function giveUpAll(rows: readonly UnansweredRow[]): Promise<void> {
+    const holders = new Set(rows.map(holderOf))
+    for (const holder of endings.keys()) if (!holders.has(holder)) endings.delete(holder)
+    for (const row of rows) {
+      if (signal.aborted) return
+      if (isLost(row)) await giveUpOver(row)
+    }
   }
 
   /** The row of a request: that of a lost answer, or a new one. */
@@ -179,7 +198,7 @@ export function createLostAnswers({
     }
   }
 
-  return { isLost, isSigned: (row: DeliveryRow) => isSigned(journal, row), giveUpOver, rowOf, findLostBeside }
+  return { isSigned: (row: DeliveryRow) => isSigned(journal, row), giveUpAll, rowOf, findLostBeside }
 }
 
 /** Once it is known of each whether its connection stands: its server may have ended, or be about to say that it is gone. */

@@ -30,7 +30,7 @@ describe('requests without a key, of clients that repeat them', () => {
     })
 
     function server(on: Store = store, serverId: string = randomUUID()) {
-      const clock: { offsetMs: number; setMs?: number | undefined } = { offsetMs: 0 }
+      const clock: { offsetMs: number; setMs?: number | undefined; passedMs: number } = { offsetMs: 0, passedMs: 0 }
       const requests = createUnkeyedRequests()
       const deliveries = createDeliveries({
         store: on,
@@ -40,6 +40,7 @@ describe('requests without a key, of clients that repeat them', () => {
         requests,
         onChange: (change) => changes.push(change),
         nowMs: () => clock.setMs ?? Date.now() + clock.offsetMs,
+        steadyMs: () => performance.now() + clock.passedMs,
       })
       opened.push(deliveries)
       return { clock, deliveries, requests }
@@ -793,6 +794,27 @@ describe('requests without a key, of clients that repeat them', () => {
       await at.deliveries.sweep()
       expect(changes).to.deep.equal(['lost'])
       at.clock.offsetMs = 125_000
+      await at.deliveries.sweep()
+      expect(changes).to.deep.equal(['lost', 'uncollected'])
+      expect(await request(at).answer).not.to.equal(first)
+    })
+
+    it('are another after that time also where the machine’s clock was set back meanwhile', async () => {
+      const at = server()
+      const first = await answered(at, false)
+      const journal = sqlJournal(store)
+      const entry = newEntry({ idempotencyKey: keyOf(first) })
+      await journal.open([entry], lease)
+      const signed = next(entry, { state: 'SIGNED', attempts: [attempt(`0x${randomUUID()}`)] })
+      await journal.write([signed], lease)
+      await journal.write([next(signed, { state: 'DROPPED', updatedAt: Date.now() })], lease)
+      at.clock.offsetMs = -3_600_000
+      await at.deliveries.sweep()
+      // It counts as lost at a time that is ahead of the clock now: by no more than its connection may be silent.
+      at.clock.passedMs = 400_000
+      await at.deliveries.sweep()
+      expect(changes).to.deep.equal(['lost'])
+      at.clock.passedMs = 420_000
       await at.deliveries.sweep()
       expect(changes).to.deep.equal(['lost', 'uncollected'])
       expect(await request(at).answer).not.to.equal(first)
