@@ -12,6 +12,9 @@ const escapeSlack = (text: string): string => text.replaceAll('&', '&amp;').repl
 
 const escapeMarkdown = (text: string): string => text.replaceAll(/[\\`*_{}[\]()#+!|<>~]/g, String.raw`\$&`)
 
+/** A service takes no half of a character: the message would never arrive. */
+const cut = (text: string, max: number): string => text.slice(0, max).toWellFormed()
+
 /** Mattermost has no field that keeps @all from calling everybody: another character that looks like it does. */
 const withoutMentions = (text: string): string => text.replaceAll('@', '\u{ff20}')
 
@@ -20,7 +23,7 @@ const bodies: Readonly<Record<Template, (message: AlertMessage) => object>> = {
   slack: (message) => ({ text: escapeSlack(textOf(message)), mrkdwn: false, unfurl_links: false, unfurl_media: false }),
   // At most 2,000 characters.
   discord: (message) => ({
-    content: escapeMarkdown(textOf(message)).slice(0, 1_990),
+    content: cut(escapeMarkdown(textOf(message)), 1_990),
     allowed_mentions: { parse: [] },
     flags: 4, // no previews of links
   }),
@@ -70,4 +73,4 @@ function filled(value: unknown, words: Readonly<Record<string, string>>): unknow
 
 /** Without a mode of markup it is text, whatever is in it. At most 4,096 characters. */
 export const telegramBody = (message: AlertMessage, chat: string): string =>
-  JSON.stringify({ chat_id: chat, text: textOf(message).slice(0, 4_000), link_preview_options: { is_disabled: true } })
+  JSON.stringify({ chat_id: chat, text: cut(textOf(message), 4_000), link_preview_options: { is_disabled: true } })

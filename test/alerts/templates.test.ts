@@ -43,6 +43,15 @@ describe('what a chat is sent', () => {
     expect(content.length).to.be.at.most(2_000)
   })
 
+  it('has no half of a character where it is cut', () => {
+    for (const words of ['', 'w', 'ww'].map((before) => before + '\u{1f600}'.repeat(200))) {
+      const many = { ...message, items: Array.from({ length: 10 }, () => safeFinding({ subject: '', words })) }
+      const { content } = JSON.parse(bodyOf(many, { template: 'discord' })) as { content: string }
+      const { text } = JSON.parse(telegramBody(many, '1')) as { text: string }
+      expect([content.isWellFormed(), text.isWellFormed()], words).to.deep.equal([true, true])
+    }
+  })
+
   it('addresses nobody in Mattermost, and is no markup there or in Teams', () => {
     expect(bodyBy({ template: 'mattermost' })['text']).to.not.match(/@|[^\\]\]\(/)
     const teams = bodyOf(message, { template: 'teams' })
