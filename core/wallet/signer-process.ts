@@ -233,10 +233,27 @@ async function sign(request: unknown): Promise<Uint8Array> {
       error.errorName,
       error.details,
     )
-    const fields = { chain, network, address, ...(plugin !== undefined && { plugin }), reason: refusal.message }
-    tell({ type: 'log', level: 'warn', fields, message: 'The signer refused to sign' })
+    logRefusal({ chain, network, address, ...(plugin !== undefined && { plugin }), reason: refusal.message })
     throw refusal
   }
+}
+
+/** In one second. Who asks for more than that, or with long texts, fills no disk: the count of what was signed may be on it. */
+const loggedRefusals = 20
+const maxLogged = 1_000
+let refusals = { second: 0, count: 0 }
+
+function logRefusal(fields: Readonly<Record<string, string>>): void {
+  const second = Math.floor(performance.now() / 1000)
+  if (second !== refusals.second) {
+    const more = refusals.count - loggedRefusals
+    if (more > 0) tell({ type: 'log', level: 'warn', fields: { requests: more }, message: 'The signer refused more than is logged singly' })
+    refusals = { second, count: 0 }
+  }
+  refusals.count += 1
+  if (refusals.count > loggedRefusals) return
+  const short = Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, text.slice(0, maxLogged)]))
+  tell({ type: 'log', level: 'warn', fields: short, message: 'The signer refused to sign' })
 }
 
 function signAs(account: NewAccount | undefined, message: Uint8Array): Uint8Array {

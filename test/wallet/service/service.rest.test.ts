@@ -166,6 +166,19 @@ describe('the signer service', function () {
     await signer.sign(send({}, free))
   })
 
+  it('logs little of requests that it refuses, however long and many they are', async () => {
+    const { socket, answers, say } = await hostile()
+    say(hello)
+    const before = program.said().length
+    const draft = { scheme: 'secp256k1', bytes: '' }
+    for (let id = 0; id < 500; id += 1)
+      say({ type: 'sign', id, request: { chain: 'ethereum', network: 'local', address: 'x'.repeat(id === 0 ? 400_000 : 10), draft } })
+    await until(() => answers.length === 501)
+    expect(program.said().slice(before)).to.contain('The signer refused to sign')
+    expect(program.said().length - before).to.be.lessThan(100_000)
+    socket.destroy()
+  })
+
   it('lets who opens many connections keep nobody from signing', async () => {
     const many = await Promise.all(Array.from({ length: 60 }, () => hostile()))
     await signer.sign(send({}, free))
