@@ -18,6 +18,8 @@ interface KeptStop {
 }
 
 export interface KeptStops {
+  /** Of what a server says is stopped, what stops something here, each once: who says much fills no memory with it, and keeps nobody busy. */
+  own(stops: readonly ToldStop[]): readonly ToldStop[]
   /** The connection of a server ended that had stopped these. @returns what is kept of them */
   keep(stops: readonly ToldStop[]): readonly ToldStop[]
   /** A server said what is stopped, by a connection that was greeted then: it replaces what ended before. */
@@ -33,21 +35,31 @@ export interface KeptStops {
  */
 export function createKeptStops(nowMs: () => number, addresses: () => readonly string[]): KeptStops {
   const kept = new Map<string, KeptStop>()
+  const keyOf = ({ mode, wallet }: ToldStop) => `${mode} ${wallet === undefined ? '' : addressKey(wallet)}`
+
+  function own(stops: readonly ToldStop[]): readonly ToldStop[] {
+    const known = new Set(addresses().map(addressKey))
+    const found = new Map<string, ToldStop>()
+    for (const { mode, wallet, setBy, since, reason } of stops) {
+      if (wallet !== undefined && !known.has(addressKey(wallet))) continue
+      const stop = {
+        mode,
+        setBy: setBy.slice(0, maxWords),
+        since,
+        ...(wallet !== undefined && { wallet }),
+        ...(reason !== undefined && { reason: reason.slice(0, maxWords) }),
+      }
+      found.set(keyOf(stop), stop)
+    }
+    return [...found.values()]
+  }
+
   return {
+    own,
     keep(stops) {
-      const own = new Set(addresses().map(addressKey))
-      return stops.flatMap(({ mode, wallet, setBy, since, reason }) => {
-        if (wallet !== undefined && !own.has(addressKey(wallet))) return []
-        const stop = {
-          mode,
-          setBy: setBy.slice(0, maxWords),
-          since,
-          ...(wallet !== undefined && { wallet }),
-          ...(reason !== undefined && { reason: reason.slice(0, maxWords) }),
-        }
-        kept.set(`${mode} ${wallet === undefined ? '' : addressKey(wallet)}`, { stop, endedMs: nowMs(), isReplaced: false })
-        return [stop]
-      })
+      const all = own(stops)
+      for (const stop of all) kept.set(keyOf(stop), { stop, endedMs: nowMs(), isReplaced: false })
+      return all
     },
     replace(greetedMs) {
       for (const each of kept.values()) if (each.endedMs <= greetedMs) each.isReplaced = true

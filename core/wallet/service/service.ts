@@ -39,13 +39,15 @@ const drainMs = 2_000
 /** So often one thing is logged of connections: who makes many of them fills no disk. */
 const logEveryMs = 1_000
 const liftEveryMs = 10_000
+/** What is stopped is told to the signer so often at most, and before whatever is signed. */
+const holdEveryMs = 50
 const maxReason = 4_000
 
 interface Connection {
   readonly socket: Socket
   /** By the steady clock. */
   greetedMs: number | undefined
-  stops: StopsMessage['stops']
+  stops: readonly StopsMessage['stops'][number][]
 }
 
 /** @throws StartError where another process listens there */
@@ -58,6 +60,8 @@ export async function startSignerService({ socket: address, signer, facts, log }
     () => performance.now(),
     () => signer.wallets().map(({ address: each }) => each),
   )
+  let holding: NodeJS.Timeout | undefined
+  let heldMs = -Infinity
   const lifting = setInterval(() => {
     const lifted = kept.lift()
     if (lifted.length === 0) return
@@ -136,7 +140,7 @@ export async function startSignerService({ socket: address, signer, facts, log }
   function take(connection: Connection, message: ToService, bytes: number): void {
     if (message.type === 'ping') return tell(connection, { type: 'pong', ...state() })
     if (message.type === 'stops') {
-      connection.stops = message.stops
+      connection.stops = kept.own(message.stops)
       kept.replace(connection.greetedMs ?? 0)
       return hold()
     }
@@ -151,6 +155,7 @@ export async function startSignerService({ socket: address, signer, facts, log }
     try {
       const request = requestOfWire(wire)
       if (!request) throw new SluiceError('FORBIDDEN', 'The signer refused: the request is malformed.')
+      if (holding) holdNow()
       tell(connection, { type: 'signed', id, signature: base64(await signer.sign(request)) })
     } catch (error) {
       const known = error instanceof SluiceError ? error : new SluiceError('UNKNOWN_ERROR', 'The signer failed; nothing was signed.')
@@ -163,6 +168,15 @@ export async function startSignerService({ socket: address, signer, facts, log }
 
   /** What one server has stopped holds for all, also once it is gone: a server can make it stricter, and none can lift what another one says. */
   function hold(): void {
+    const waitMs = heldMs + holdEveryMs - performance.now()
+    if (waitMs <= 0) holdNow()
+    else holding ??= setTimeout(holdNow, waitMs)
+  }
+
+  function holdNow(): void {
+    clearTimeout(holding)
+    holding = undefined
+    heldMs = performance.now()
     signer.hold([...[...connections].flatMap(({ stops }) => stops), ...kept.current()].map(stopOf))
   }
 
@@ -188,6 +202,7 @@ export async function startSignerService({ socket: address, signer, facts, log }
   return {
     async stop() {
       clearInterval(lifting)
+      clearTimeout(holding)
       server.close()
       await withTimeout(queues.drain(), drainMs, () => undefined)
       for (const { socket } of connections) socket.destroySoon()

@@ -61,14 +61,22 @@ describe('what a server has stopped', () => {
     const socket = path.join(temporaryFolder(), 'socket')
     const warnings: string[] = []
     let held: readonly Stop[] = []
+    let holds = 0
+    let signedUnder: readonly Stop[] | undefined
     let service: SignerService
     before(async () => {
       const signer: Signer = {
         wallets: () => [{ chain: 'ethereum', address }],
         locked: () => [],
-        sign: () => expect.fail('nothing is signed'),
+        sign: async () => {
+          signedUnder = held
+          return new Uint8Array(65)
+        },
         addKey: () => expect.fail('no key is added'),
-        hold: (stops) => void (held = stops),
+        hold: (stops) => {
+          held = stops
+          holds += 1
+        },
         isReady: () => true,
         failing: () => undefined,
         countProblem: () => undefined,
@@ -109,6 +117,20 @@ describe('what a server has stopped', () => {
       const again = await greeted([])
       expect(held).to.deep.equal([{ ...stopped, scope: { of: 'all' } }])
       again.destroy()
+    })
+
+    it('is told to the signer seldom and in few words, however often a server says it, and before anything is signed', async () => {
+      const server = await greeted([])
+      const before = holds
+      const many = Array.from({ length: 1_000 }, (_, index) => ({ ...stopped, wallet: index % 2 ? `0x${index}` : address }))
+      const draft = { scheme: 'secp256k1', bytes: '' }
+      const request = { chain: 'ethereum', network: 'local', address, draft }
+      for (let times = 0; times < 500; times += 1) server.write(frameOf({ type: 'stops', stops: times === 499 ? many : [] }))
+      server.write(frameOf({ type: 'sign', id: 1, request }))
+      await until(() => signedUnder !== undefined)
+      expect(signedUnder?.map(({ scope }) => scope)).to.deep.equal([{ of: 'wallet', subject: address }, { of: 'all' }])
+      expect(holds - before).to.be.lessThan(250)
+      server.destroy()
     })
   })
 })
