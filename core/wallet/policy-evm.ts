@@ -1,6 +1,5 @@
 import { ZeroAddress } from 'ethers/constants'
 import { keccak256 } from 'ethers/crypto'
-import { TypedDataEncoder } from 'ethers/hash'
 import { Transaction } from 'ethers/transaction'
 import { getBytes, hexlify } from 'ethers/utils'
 import { canonicalPermit2, isUnlimited, maxPermitSeconds, permitTypedData } from '../contracts/permit2.ts'
@@ -17,6 +16,7 @@ import {
   transferSelector,
   twoArgumentsLength,
 } from './token-rights.ts'
+import { digestOf } from './typed-data.ts'
 
 /** Checks a request for a network of the EVM family. @returns the digest to sign, 32 bytes. @throws Refusal */
 export function checkEvmRequest({ draft, address, plugin }: SignRequest, rules: EvmRules): Uint8Array {
@@ -299,22 +299,6 @@ function checkContract({ verifyingContract, chainId }: TypedData['domain'], kind
   const isHere = chainId !== undefined && BigInt(chainId) === rules.chainId
   if (isHere && rules.contracts.has(verifyingContract.toLowerCase())) return
   throw new Refusal(`typed data ${kind} is for the contract ${verifyingContract}, which no connector declares on ${rules.name}`)
-}
-
-function digestOf({ domain, types, primaryType, message }: TypedData, kind: string): string {
-  // ethers derives the domain's type itself and would take a given one for a second primary type.
-  const { EIP712Domain: _, ...structs } = types
-  let digest: string
-  let encodedType: string
-  try {
-    encodedType = TypedDataEncoder.from(structs).primaryType
-    digest = TypedDataEncoder.hash(domain, structs, message)
-  } catch {
-    throw new Refusal(`typed data ${kind} does not match its own types`)
-  }
-  // The digest covers the root of the types, whatever the request names as its primary type.
-  if (encodedType !== primaryType) throw new Refusal(`typed data says ${primaryType}, and its types make it ${encodedType}`)
-  return digest
 }
 
 /**

@@ -20,6 +20,22 @@ const order: TypedData = {
 const wallet = '0xAbCdEf0000000000000000000000000000000001'
 const rulesFor = (changes: Partial<EvmRules> = {}): EvmRules => ({ ...localRules(), ...changes })
 
+/** Every object has them, and so has each of them. */
+const inherited = ['constructor', 'toString', 'valueOf', 'hasOwnProperty', 'isPrototypeOf', 'toLocaleString', '__defineGetter__']
+const nestedTypes = Object.fromEntries(
+  ['Order', 'T1', 'T2', 'T3', 'T4', 'T5', 'T6'].map((name, index) => [
+    name,
+    index === 6 ? [{ name: 'length', type: 'uint256' }] : inherited.map((field) => ({ name: field, type: `T${index + 1}` })),
+  ]),
+)
+/** Each names all that come after it. */
+const manyTypes = Object.fromEntries(
+  Array.from({ length: 18 }, (_, index) => [
+    `T${index}`,
+    Array.from({ length: 17 - index }, (__, after) => ({ name: `f${after}`, type: `T${index + after + 1}[]` })),
+  ]),
+)
+
 describe('the policy for typed data', () => {
   it('signs a kind that a connector declares, with or without the type of the domain', () => {
     const digest = TypedDataEncoder.hash(order.domain, order.types, order.message)
@@ -46,6 +62,16 @@ describe('the policy for typed data', () => {
       'that hides another type under the declared name',
       { types: permit, message: { spender: `0x${'11'.repeat(20)}` } },
       /its types make it Permit/,
+    ],
+    ['of more types than any exchange has', { types: { ...order.types, ...manyTypes } }, /has 19 types, and 12 are signed at most/],
+    ['whose fields are none of its message, but of every object', { types: nestedTypes, message: {} }, /does not match its own types/],
+    [
+      'of more values than any exchange has',
+      {
+        types: { Order: [{ name: 'sizes', type: 'uint8[][]' }] },
+        message: { sizes: Array.from({ length: 200 }, () => Array(100).fill(1)) },
+      },
+      /does not match its own types/,
     ],
     ['whose message does not fit its types', { message: { price: 'much', side: 'BUY' } }, /does not match its own types/],
   ]
