@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { MaxUint256, parseUnits } from 'ethers'
 import { addresses } from '../devnet/addresses.ts'
-import { pools, startRobbedWallets, type RobbedWallets, type Stolen } from '../http/robbed-wallets.ts'
+import { pools, startRobbedWallets, type RobbedWallets, type Stolen } from '../limits/robbed-wallets.ts'
 import { uniswap } from '../http/shared-server.ts'
 import { root } from './page.ts'
 

@@ -5,7 +5,7 @@ import { AbiCoder, Contract, id, parseUnits, zeroPadValue } from 'ethers'
 import type { Answer } from '../../testkit/client.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { pools, startRobbedWallets, type RobbedWallets, type Stolen } from './robbed-wallets.ts'
-import { local, outcome, uniswap } from './shared-server.ts'
+import { local, outcome, uniswap } from '../http/shared-server.ts'
 
 /** `npm run test:limits` plays 100,000, with twenty seeds. */
 const requests = Number(process.env.SLUICE_LIMITS_REQUESTS ?? 80)

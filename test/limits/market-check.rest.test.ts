@@ -8,8 +8,8 @@ import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { addresses } from '../devnet/addresses.ts'
-import { scrape } from './scrape.ts'
-import { admins, local, mined, oneChain, outcome, swap, traders, uniswap } from './shared-server.ts'
+import { scrape } from '../http/scrape.ts'
+import { admins, local, mined, oneChain, outcome, swap, traders, uniswap } from '../http/shared-server.ts'
 
 const clients = {
   client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },

@@ -19,7 +19,7 @@ import type { Answer } from '../../testkit/client.ts'
 import { callOf, sendFrom, submitFrom, takeAccount } from '../devnet/accounts.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { pools, startRobbedWallets, type RobbedWallets, type Stolen } from './robbed-wallets.ts'
-import { local, mined, outcome, uniswap } from './shared-server.ts'
+import { local, mined, outcome, uniswap } from '../http/shared-server.ts'
 import { shownMost } from './shown-losses.ts'
 
 const { WETH, USDC, DAI, WBTC } = addresses.tokens

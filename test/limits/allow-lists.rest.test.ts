@@ -4,7 +4,7 @@ import type { ClientLimits } from '../../core/config/clients.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
-import { coldStore, local, mined, oneChain, others, outcome, swap, traders, uniswap } from './shared-server.ts'
+import { coldStore, local, mined, oneChain, others, outcome, swap, traders, uniswap } from '../http/shared-server.ts'
 
 const trader = (limits: ClientLimits) => ({
   permissions: ['read', 'trade', 'thin', 'send'],

@@ -6,7 +6,7 @@ import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts'
-import { local, mined, oneChain, others, outcome, traders } from './shared-server.ts'
+import { local, mined, oneChain, others, outcome, traders } from '../http/shared-server.ts'
 
 const clients = {
   client: { permissions: ['read', 'trade', 'admin'], wallets: 'all' },

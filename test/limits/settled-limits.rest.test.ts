@@ -13,7 +13,7 @@ import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { until } from '../transactions/site.ts'
-import { local, mined, oneChain, others, swap, traders } from './shared-server.ts'
+import { local, mined, oneChain, others, swap, traders } from '../http/shared-server.ts'
 
 const thief = Wallet.createRandom()
 /** It takes tokens by Permit2 alone. */

@@ -6,8 +6,8 @@ import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { follow } from '../events/client.ts'
-import { scrape } from './scrape.ts'
-import { admins, local, mined, oneChain, others, outcome, swap, traders } from './shared-server.ts'
+import { scrape } from '../http/scrape.ts'
+import { admins, local, mined, oneChain, others, outcome, swap, traders } from '../http/shared-server.ts'
 
 const clients = {
   client: { permissions: ['read', 'trade'], wallets: 'all' },

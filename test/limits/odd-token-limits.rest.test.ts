@@ -20,7 +20,7 @@ import { startServer, type TestServer } from '../../testkit/server.ts'
 import { callTogether, sendFrom, takeAccount } from '../devnet/accounts.ts'
 import { addresses } from '../devnet/addresses.ts'
 import oddToken from '../fixtures/tokens/OddToken.json' with { type: 'json' }
-import { chainSeconds, coldStore, local, mined, oneChain, outcome, traders } from './shared-server.ts'
+import { chainSeconds, coldStore, local, mined, oneChain, outcome, traders } from '../http/shared-server.ts'
 
 const ether = 10n ** 18n
 const creator = Wallet.createRandom().address

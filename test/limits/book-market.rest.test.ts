@@ -10,7 +10,7 @@ import { oasisDevnetMarket } from '../../kits/oasis/devnet.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { addresses } from '../devnet/addresses.ts'
-import { admins, local, mined, oneChain, outcome, traders } from './shared-server.ts'
+import { admins, local, mined, oneChain, outcome, traders } from '../http/shared-server.ts'
 
 const clients = {
   client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },

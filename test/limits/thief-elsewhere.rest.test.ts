@@ -6,7 +6,7 @@ import type { Answer } from '../../testkit/client.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts'
 import { startRobbedWallets, type RobbedWallets, type Stolen } from './robbed-wallets.ts'
-import { local, mined, outcome, uniswap } from './shared-server.ts'
+import { local, mined, outcome, uniswap } from '../http/shared-server.ts'
 import { shownMost } from './shown-losses.ts'
 
 /** As of `thief.rest.test.ts`. */

@@ -9,7 +9,7 @@ import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { callOf, sendFrom, takeAccount } from '../devnet/accounts.ts'
 import { addresses } from '../devnet/addresses.ts'
-import { admins, coldStore, local, mined, oneChain, outcome, swap, traders, uniswap } from './shared-server.ts'
+import { admins, coldStore, local, mined, oneChain, outcome, swap, traders, uniswap } from '../http/shared-server.ts'
 
 const ofBots = { permissions: ['read', 'trade', 'send'], wallets: [traders], sendTo: { [traders]: [coldStore] } }
 const limits = { maxDailyGas: '10', maxFee: '1' }

@@ -10,7 +10,7 @@ import type { Answer, Client } from '../../testkit/client.ts'
 import { startChain, type Chain } from '../../tools/chaos/chain/chain.ts'
 import { makeHome, type Home } from '../../tools/chaos/servers/home.ts'
 import { spawnServer, type Server } from '../../tools/chaos/servers/spawn-server.ts'
-import { others, swap, traders } from './shared-server.ts'
+import { others, swap, traders } from '../http/shared-server.ts'
 
 const clients = {
   client: { permissions: ['read', 'trade', 'thin'], wallets: 'all', limits: { approveAbove: '0' } },

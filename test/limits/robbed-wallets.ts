@@ -14,7 +14,7 @@ import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { callOf, callTogether, sendFrom, takeAccount } from '../devnet/accounts.ts'
 import { addresses } from '../devnet/addresses.ts'
-import { local, mined, oneChain, uniswap } from './shared-server.ts'
+import { local, mined, oneChain, uniswap } from '../http/shared-server.ts'
 
 const passphrase = 'only for tests'
 /** Of dollars, as the devnet's pools say. */

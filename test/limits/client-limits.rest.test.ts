@@ -6,7 +6,7 @@ import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { until } from '../transactions/site.ts'
-import { coldStore, listedSpender, local, mined, oneChain, outcome, swap, traders, uniswap } from './shared-server.ts'
+import { coldStore, listedSpender, local, mined, oneChain, outcome, swap, traders, uniswap } from '../http/shared-server.ts'
 
 const tokens = { 'ethereum/local': { USDC: { perTransaction: '500', perDay: '1000' }, WETH: { perHour: '0.3' }, ETH: { perDay: '1' } } }
 const ofBots = { permissions: ['read', 'trade', 'thin', 'send'], wallets: 'all', sendTo: { [traders]: [coldStore] } }

@@ -15,8 +15,8 @@ import { startServer, type TestServer } from '../../testkit/server.ts'
 import { follow } from '../events/client.ts'
 import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts'
 import { kinds } from '../store/stores.ts'
-import { scrape } from './scrape.ts'
-import { admins, coldStore, listedSpender, local, mined, oneChain, others, outcome, swap, traders } from './shared-server.ts'
+import { scrape } from '../http/scrape.ts'
+import { admins, coldStore, listedSpender, local, mined, oneChain, others, outcome, swap, traders } from '../http/shared-server.ts'
 
 const clients = {
   client: { permissions: ['read', 'trade', 'thin', 'admin', 'stop', 'resume'], wallets: 'all' },
