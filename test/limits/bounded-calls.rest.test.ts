@@ -10,7 +10,7 @@ import type { Answer } from '../../testkit/client.ts'
 import { getLiquidityForAmounts, getSqrtRatioAtTick } from '../../kits/amm/v3/math.ts'
 import { permit2Address, v4DevnetAddresses } from '../../kits/amm/v4/devnet.ts'
 import { tokens } from '../kits/amm/devnet-fixture.ts'
-import { admins, local, mined, others, outcome, traders } from '../http/shared-server.ts'
+import { admins, local, mined, oneChain, others, outcome, traders } from '../http/shared-server.ts'
 
 const zero = '0x0000000000000000000000000000000000000000'
 const limits = { transactionsPerHour: 1_000_000 }
@@ -84,7 +84,8 @@ describe('what a plan of this release gives and gets', function () {
 
   before(async () => {
     const { isIdle: _, ...spending } = { isIdle: false, ...createSpendingLimits(() => limits) }
-    server = await startServer({ conf: { 'connectors/uniswap.yml': { v4Pools: { 'ethereum/local': v4Pools } } } }, undefined, false, {
+    const conf = { ...oneChain.conf, 'connectors/uniswap.yml': { v4Pools: { 'ethereum/local': v4Pools } } }
+    server = await startServer({ settings: oneChain.settings, conf }, undefined, false, {
       spendingLimits: {
         open: () => ({
           ...spending,

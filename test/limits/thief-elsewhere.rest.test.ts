@@ -31,7 +31,8 @@ describe('a thief who has a plugin on the server, or asks two servers', function
     await site.owner.get('/amm/price', { ...uniswap, ...pair, amount: '1' })
     const [{ client, elsewhere, address }] = site.stolen as [Stolen]
     for (const each of [client, elsewhere]) await each?.post('/amm/trade', { ...uniswap, ...pair, address, amount: '1' })
-    await site.pass(1500)
+    // A quarter of the market's minutes, and some more.
+    await site.pass(360)
   })
   after(async () => {
     await site?.stop()

@@ -34,11 +34,11 @@ const pushing = '600'
 const isLong = process.env.SLUICE_LIMITS_TURNS === 'all'
 /** How often something is tried. */
 const times = (few: number, many: number): number => (isLong ? many : few)
-/** Acts again and again, until three in a row are refused: what is at its limit stays there. `npm run test:limits` goes on. */
+/** Acts again and again, until two in a row are refused: what is at its limit stays there. `npm run test:limits` goes on. */
 async function repeat(most: number, act: (turn: number) => Promise<readonly Answer[]>): Promise<readonly Answer[]> {
   const answers: Answer[] = []
   let refused = 0
-  for (let turn = 0; turn < most && (refused < 3 || isLong); turn++) {
+  for (let turn = 0; turn < most && (refused < 2 || isLong); turn++) {
     const [first, ...others] = await act(turn)
     if (first) answers.push(first, ...others)
     refused = first?.body.name === 'LIMIT_EXCEEDED' ? refused + 1 : 0
@@ -284,7 +284,7 @@ const ways: readonly Way[] = [
       const deposited = await client.post('/perp/deposit', { ...perp, token: 'USDC', amount: '20000' })
       if (deposited.status === 200) await mined(client, deposited.body.txHash)
       const answers = [deposited]
-      for (let turn = 0; turn < times(12, 30); turn++) {
+      for (let turn = 0; turn < times(8, 30); turn++) {
         const side = turn % 2 === 0 ? 'LONG' : 'SHORT'
         // What is left is less than what there was, each second time.
         const amount = turn === 0 ? '5' : turn % 2 === 0 ? '9' : '9.5'
