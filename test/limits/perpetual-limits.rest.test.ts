@@ -4,7 +4,7 @@ import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, venuesReady, type TestServer } from '../../testkit/server.ts'
 import { losesAnswer } from '../../tools/hyperliquid-simulator/exchange/faults.ts'
-import { local, mined, oneChain, outcome, traders } from '../http/shared-server.ts'
+import { local, mined, oneChain, others, outcome, traders } from '../http/shared-server.ts'
 import { startSite, type Site } from '../plugins/hyperliquid/site.ts'
 import { until } from '../transactions/site.ts'
 
@@ -248,20 +248,19 @@ describe('limits of what is open at an exchange of the chain', function () {
       leverage: limited({ maxLeverage: 0.4 }),
       loss: limited({ maxDailyLoss: '100', maxLeverage: 10 }),
       out: limited({ maxDailyLoss: '25', maxLeverage: 10 }),
+      bot: { permissions: ['read', 'trade'], wallets: [others] },
     }
-    server = await startServer({ settings: oneChain.settings, conf: { ...oneChain.conf, 'clients.yml': { clients } } })
-    by = await clientsOf(server, ['notional', 'leverage', 'loss', 'out'])
-    const { body } = await server.client.post('/evm/approve', { ...local, address: traders, spender: 'perp', token: 'USDC' })
-    await mined(server.client, body.txHash)
-    const deposited = await server.client.post('/perpAMM/deposit', {
-      ...local,
-      connector: 'perp',
-      address: traders,
-      token: 'USDC',
-      amount: '10000',
-    })
-    expect(outcome(deposited), deposited.text).to.equal('200')
-    await mined(server.client, deposited.body.txHash)
+    const settings = { ...oneChain.settings, 'limits.onLocalNetworks': true, 'limits.minDailyLoss': 100 }
+    server = await startServer({ settings, conf: { ...oneChain.conf, 'clients.yml': { clients } } })
+    by = await clientsOf(server, ['notional', 'leverage', 'loss', 'out', 'bot'])
+    for (const address of [traders, others]) {
+      const approved = await server.client.post('/evm/approve', { ...local, address, spender: 'perp', token: 'USDC' })
+      await mined(server.client, approved.body.txHash)
+      const collateral = { ...local, connector: 'perp', address, token: 'USDC', amount: '10000' }
+      const deposited = await server.client.post('/perpAMM/deposit', collateral)
+      expect(outcome(deposited), deposited.text).to.equal('200')
+      await mined(server.client, deposited.body.txHash)
+    }
   })
   after(async () => {
     for (const client of Object.values(by ?? {})) client.close()
@@ -319,32 +318,19 @@ describe('limits of what is open at an exchange of the chain', function () {
   })
 
   it('have defaults on a network that is held against the market: losses count, and the leverage is 1', async () => {
-    const clients = { client: all, bot: { permissions: ['read', 'trade'], wallets: 'all' } }
-    const settings = { ...oneChain.settings, 'limits.onLocalNetworks': true, 'limits.minDailyLoss': 100 }
-    const held = await startServer({ settings, conf: { ...oneChain.conf, 'clients.yml': { clients } } })
-    const { bot } = await clientsOf(held, ['bot'])
-    try {
-      const approved = await held.client.post('/evm/approve', { ...local, address: traders, spender: 'perp', token: 'USDC' })
-      await mined(held.client, approved.body.txHash)
-      const collateral = { ...local, connector: 'perp', address: traders, token: 'USDC', amount: '10000' }
-      const deposited = await held.client.post('/perpAMM/deposit', collateral)
-      await mined(held.client, deposited.body.txHash)
-      const refused = await trade(bot, { amount: '5', margin: '6600', leverage: '3' })
-      expect(refused.body.details?.limit, refused.text).to.equal('maxLeverage')
-      const opened = await trade(bot)
-      expect(outcome(opened), opened.text).to.equal('200')
-      const { body } = await bot!.get('/limits')
-      const loss = body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss')
-      expect(Number(loss.used), JSON.stringify(loss)).to.be.greaterThan(1)
-      expect(loss).to.deep.include({ default: true, basis: { percent: '2', of: loss.basis.of, atLeast: '100' } })
-      const leverage = body.limits.find(({ limit }: { limit: string }) => limit === 'maxLeverage')
-      expect(leverage).to.deep.equal({ limit: 'maxLeverage', allowed: '1', default: true, unit: 'times' })
-      const checked = await bot!.get('/limits/check', { days: '1' })
-      expect(checked.body, checked.text).to.deep.include({ transactions: 1, hits: [], notTold: ['maxDailyLoss', 'maxLeverage'] })
-    } finally {
-      bot?.close()
-      await held.stop()
-    }
+    const bot = by['bot']
+    const refused = await trade(bot, { address: others, amount: '5', margin: '6600', leverage: '3' })
+    expect(refused.body.details?.limit, refused.text).to.equal('maxLeverage')
+    const opened = await trade(bot, { address: others })
+    expect(outcome(opened), opened.text).to.equal('200')
+    const { body } = await bot!.get('/limits')
+    const loss = body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss')
+    expect(Number(loss.used), JSON.stringify(loss)).to.be.greaterThan(1)
+    expect(loss).to.deep.include({ default: true, basis: { percent: '2', of: loss.basis.of, atLeast: '100' } })
+    const leverage = body.limits.find(({ limit }: { limit: string }) => limit === 'maxLeverage')
+    expect(leverage).to.deep.equal({ limit: 'maxLeverage', allowed: '1', default: true, unit: 'times' })
+    const checked = await bot!.get('/limits/check', { days: '1' })
+    expect(checked.body, checked.text).to.deep.include({ transactions: 1, hits: [], notTold: ['maxDailyLoss', 'maxLeverage'] })
   })
 
   it('reserve the worst that a position may lose, and settle it to its fill', async () => {
