@@ -15,7 +15,7 @@ const rows: ReadonlySet<string> = new Set(
 const triedBy: Readonly<Record<string, readonly (string | readonly [file: string, title: string])[]>> = {
   'only data, whose defaults name a thief as a spender': [
     'spender-of-a-stranger',
-    ['http/hostile-plans.rest', 'get no signature if they ${what}'],
+    ['limits/simulated-plans.rest', 'get no signature if they ${what}'],
     ['http/allowed-plugins.rest', 'need allowances in exact amounts'],
   ],
   'answers that change after they were checked': [
@@ -31,7 +31,7 @@ const triedBy: Readonly<Record<string, readonly (string | readonly [file: string
   ],
   "the signer's channel": ['its channel', 'forged answers', ['wallet/signer-channel.rest', 'gives it no policy']],
   'another recipient, or more than was asked for': [
-    ['http/hostile-plans.rest', 'get no signature if they ${what}'],
+    ['limits/simulated-plans.rest', 'get no signature if they ${what}'],
     ['http/allowed-plugins.rest', 'get no signature where its quote is far worse'],
     ['http/allowed-plugins.rest', 'have the fill that their events tell, whatever the plugin says'],
   ],

@@ -1,7 +1,8 @@
-// Plans of plugins that are not built in, for clients that are held against a market or have limits: what the simulation says counts, not the plugin.
+// Plans of plugins that are not built in: what the simulation says counts, not the plugin, also for clients that are held against a market or have limits.
 import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
+import { rpcTo } from '../../core/devnet/anvil.ts'
 import { openMarket } from '../../core/parts/trading.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
@@ -24,7 +25,7 @@ const clients = {
   },
 }
 
-describe('plans of a plugin that is not built in, for clients that are held', function () {
+describe('plans of a plugin that is not built in', function () {
   this.timeout(120_000)
   let server: TestServer
   let bot: Client
@@ -70,55 +71,141 @@ describe('plans of a plugin that is not built in, for clients that are held', fu
     await server.stop()
   })
 
-  const add = (client: Client, amount0: string, amount1: string) => client.post('/amm/liquidity/add', { ...range, amount0, amount1 })
-  const used = async () => {
-    const { body } = await limited.get('/limits')
-    return Number(body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss').used)
-  }
+  afterEach(() => {
+    delete process.env['SLUICE_TEST_SLY']
+  })
+  const nonce = () => rpcTo(server.rpcUrl)('eth_getTransactionCount', admins, 'pending')
 
-  it('let swaps through that bring what they are worth', async () => {
-    const answer = await bot.post('/amm/trade', swap)
+  it('get signed if they do what the request says', async () => {
+    const answer = await server.client.post('/amm/trade', swap)
     expect(outcome(answer), answer.text).to.equal('200')
-    await mined(server.client, answer.body.txHash)
+    const other = await server.client.post('/amm/trade', { ...swap, side: 'BUY' })
+    expect(outcome(other), other.text).to.equal('200')
+    // What the simulation said stays with the transaction.
+    const { transactions } = (await server.client.get('/transactions', { txHash: answer.body.txHash })).body
+    const { simulated, planned } = transactions[0]
+    expect(simulated).to.have.length(2)
+    expect(simulated).to.deep.include({ token: planned.base, symbol: 'WETH', amount: '-0.1', rawAmount: '-100000000000000000' })
+    const came = simulated.find(({ symbol }: { symbol?: string }) => symbol === 'USDC')
+    expect(came?.amount).to.equal(planned.expectedAmount)
   })
 
-  it('count deposits as given away, whichever pool the plugin names', async () => {
-    const refused = await add(bot, '0.1', '300')
-    expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
-    expect(refused.body.details.limit).to.equal('maxPriceImpact')
-    expect(Number(refused.body.details.worstPercent)).to.equal(100)
-    const allowed = await add(server.client, '0.1', '300')
-    expect(outcome(allowed), allowed.text).to.equal('200')
-    const { tokenId } = (await mined(server.client, allowed.body.txHash)).body.fill
-    // What comes back is the wallet's own.
-    const removed = await bot.post('/amm/liquidity/remove', { ...sly, tokenId, burn: true })
-    expect(outcome(removed), removed.text).to.equal('200')
-    await mined(server.client, removed.body.txHash)
-  })
-
-  it('count what the simulation says in the limits of the client', async () => {
-    const before = await used()
-    const allowed = await add(limited, '0.02', '60')
-    expect(outcome(allowed), allowed.text).to.equal('200')
-    expect((await used()) - before).to.be.within(60, 130)
-    const refused = await add(limited, '0.1', '300')
-    expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
-    expect(refused.body.details.limit).to.equal('maxDailyLoss')
-  })
-
-  it('are refused where the node cannot simulate, and not for clients that are not held', async () => {
-    isOld = true
-    try {
-      for (const client of [bot, limited]) {
-        const answer = await client.post('/amm/trade', swap)
-        expect(outcome(answer), answer.text).to.equal('501 UNSUPPORTED')
-        expect(answer.body.message).to.match(/events of a simulation \(eth_simulateV1\).*nothing was signed/)
-      }
-      const answer = await server.client.post('/amm/trade', swap)
-      expect(outcome(answer), answer.text).to.equal('200')
-    } finally {
-      isOld = false
+  it('get no signature if adding or removing liquidity takes more than was offered', async () => {
+    const given = {
+      ...sly,
+      token0: 'WETH',
+      token1: 'USDC',
+      fee: '3000',
+      lowerPrice: '1000',
+      upperPrice: '9000',
+      amount0: '0.1',
+      amount1: '300',
     }
+    const added = await server.client.post('/amm/liquidity/add', given)
+    expect(outcome(added), added.text).to.equal('200')
+    const { tokenId } = (await mined(server.client, added.body.txHash)).body.fill
+    process.env['SLUICE_TEST_SLY'] = 'transfer too'
+    const before = await nonce()
+    const [more, less] = [
+      await server.client.post('/amm/liquidity/add', given),
+      await server.client.post('/amm/liquidity/remove', { ...sly, tokenId, burn: true }),
+    ]
+    for (const answer of [more, less]) {
+      expect(outcome(answer), answer.text).to.equal('500 UNKNOWN_ERROR')
+      expect(answer.body.message).to.match(/calls transfer\(address,uint256\) of 0x1b9f902252Ad25601aCB5E70ac1E2035B285D348/)
+    }
+    expect(await nonce()).to.equal(before)
+    delete process.env['SLUICE_TEST_SLY']
+    const removed = await server.client.post('/amm/liquidity/remove', { ...sly, tokenId, burn: true })
+    expect(outcome(removed), removed.text).to.equal('200')
+  })
+
+  const ways: readonly [string, string, RegExp][] = [
+    ['have another recipient', 'recipient', /takes \d+ of 0x\w+ from the wallet|gives the wallet 0 of 0x\w+/],
+    ['have another recipient and a lower bound', 'bound', /gives the wallet 0 of 0x\w+/],
+    ['sell fifty times the amount', 'amount', /takes 5000000000000000000 of 0x1b9f902252Ad25601aCB5E70ac1E2035B285D348 from the wallet/],
+    ['transfer the token to somebody', 'transfer', /calls transfer\(address,uint256\) of 0x/],
+    ['transfer something besides', 'transfer too', /calls transfer\(address,uint256\) of 0x/],
+    ['give somebody a right besides', 'approve', /calls approve\(address,uint256\) of 0x/],
+  ]
+  for (const [what, way, message] of ways)
+    it(`get no signature if they ${what}`, async () => {
+      const before = await nonce()
+      process.env['SLUICE_TEST_SLY'] = way
+      const answer = await server.client.post('/amm/trade', swap)
+      expect(outcome(answer), answer.text).to.equal('500 UNKNOWN_ERROR')
+      expect(answer.body.message).to.match(message)
+      expect(answer.body.message).to.include('nothing was signed')
+      expect(await nonce()).to.equal(before)
+    })
+
+  it('get no signature if they give much more than was quoted, which counts against nobody: the price may have moved', async () => {
+    const before = await nonce()
+    process.env['SLUICE_TEST_SLY'] = 'quote'
+    const answer = await server.client.post('/amm/trade', swap)
+    expect(outcome(answer), answer.text).to.equal('422 TRADE_FAILED')
+    expect(answer.body.message).to.match(/gives the wallet \d+ of 0x.*The price has moved.*send the request again for a new quote/)
+    expect(answer.body.details).to.deep.equal({ reason: 'better than quoted' })
+    expect(await nonce()).to.equal(before)
+    const { body: plugins } = await server.client.get('/plugins')
+    const entry = plugins.find(({ name }: { name: string }) => name === 'sly')
+    expect(entry).to.include({ state: 'loaded' })
+    expect(entry.host?.deaths ?? 0).to.equal(0)
+    delete process.env['SLUICE_TEST_SLY']
+    expect(outcome(await server.client.post('/amm/trade', swap))).to.equal('200')
+  })
+
+  describe('for clients that are held', () => {
+    const add = (client: Client, amount0: string, amount1: string) => client.post('/amm/liquidity/add', { ...range, amount0, amount1 })
+    const used = async () => {
+      const { body } = await limited.get('/limits')
+      return Number(body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss').used)
+    }
+
+    it('let swaps through that bring what they are worth', async () => {
+      const answer = await bot.post('/amm/trade', swap)
+      expect(outcome(answer), answer.text).to.equal('200')
+      await mined(server.client, answer.body.txHash)
+    })
+
+    it('count deposits as given away, whichever pool the plugin names', async () => {
+      const refused = await add(bot, '0.1', '300')
+      expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
+      expect(refused.body.details.limit).to.equal('maxPriceImpact')
+      expect(Number(refused.body.details.worstPercent)).to.equal(100)
+      const allowed = await add(server.client, '0.1', '300')
+      expect(outcome(allowed), allowed.text).to.equal('200')
+      const { tokenId } = (await mined(server.client, allowed.body.txHash)).body.fill
+      // What comes back is the wallet's own.
+      const removed = await bot.post('/amm/liquidity/remove', { ...sly, tokenId, burn: true })
+      expect(outcome(removed), removed.text).to.equal('200')
+      await mined(server.client, removed.body.txHash)
+    })
+
+    it('count what the simulation says in the limits of the client', async () => {
+      const before = await used()
+      const allowed = await add(limited, '0.02', '60')
+      expect(outcome(allowed), allowed.text).to.equal('200')
+      expect((await used()) - before).to.be.within(60, 130)
+      const refused = await add(limited, '0.1', '300')
+      expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
+      expect(refused.body.details.limit).to.equal('maxDailyLoss')
+    })
+
+    it('are refused where the node cannot simulate, and not for clients that are not held', async () => {
+      isOld = true
+      try {
+        for (const client of [bot, limited]) {
+          const answer = await client.post('/amm/trade', swap)
+          expect(outcome(answer), answer.text).to.equal('501 UNSUPPORTED')
+          expect(answer.body.message).to.match(/events of a simulation \(eth_simulateV1\).*nothing was signed/)
+        }
+        const answer = await server.client.post('/amm/trade', swap)
+        expect(outcome(answer), answer.text).to.equal('200')
+      } finally {
+        isOld = false
+      }
+    })
   })
 })
 
