@@ -86,7 +86,23 @@ describe('the market makers of examples/', function () {
     }
   }
 
-  it('trade for two minutes while they and the server are killed, and lose and double no order', async () => {
+  interface ToldOrder {
+    readonly clientOrderId?: string
+    readonly orderId?: string
+    readonly txHash: string
+    readonly state: string
+  }
+  const ordersOf = async (wallet: string): Promise<readonly ToldOrder[]> =>
+    (await server?.client.get('/clob/orders', { ...book, address: wallet, limit: '500' }))?.body.orders ?? []
+  /** Those of its last run. */
+  const ownOrders = async ({ wallet, run }: Bot) =>
+    (await ordersOf(wallet)).filter(({ clientOrderId = '' }) => clientOrderId.startsWith(`${run()}-`))
+  async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+    for (const end = Date.now() + 90_000; !(await holds()); await sleep(500))
+      if (Date.now() > end) throw new Error(`It did not come to pass: ${what}. ${running.map(({ output }) => output()).join('\n')}`)
+  }
+
+  it('trade while they and the server are killed, and lose and double no order', async () => {
     chain = await startChain({ blockMs: 1_000 })
     home = await makeHome({ confirmations: 3 })
     await allowOrders(chain, [taker])
@@ -113,28 +129,39 @@ describe('the market makers of examples/', function () {
       await sleep(2_000)
       server = await spawnServer(options)
     }
+    /** Until each bot has placed so many more orders. */
+    const placesMore = async (count: number) => {
+      const before = running.map(({ placed }) => placed().length)
+      await until(`each places ${count} more`, async () =>
+        running.every(({ placed }, index) => placed().length >= (before[index] ?? 0) + count),
+      )
+    }
     for (const each of running) each.start()
-    await sleep(25_000)
+    await placesMore(4)
     await killed()
-    await sleep(15_000)
+    await placesMore(2)
     await Promise.all(running.map((each) => each.crash()))
     await sleep(2_000)
     for (const each of running) each.start()
-    await sleep(15_000)
+    await placesMore(4)
     await killed()
-    await sleep(40_000)
+    await placesMore(4)
+    await until('each has orders that were filled', async () => {
+      const filled = running.map(async (each) => (await ownOrders(each)).filter(({ state }) => state === 'FILLED').length > 2)
+      return (await Promise.all(filled)).every(Boolean)
+    })
     ending.abort()
     await taking
     for (const each of running) expect(await each.stop(), each.output()).to.equal(0)
 
     const events = await offersSince(chain, firstBlock)
-    for (const { wallet, placed, run, output, left } of running) {
+    for (const each of running) {
+      const { wallet, placed, output, left } = each
       expect(output()).to.match(/No order is left\.\n$/)
       for (const token of ['WETH', 'USDC']) expect(output()).to.match(new RegExp(`^oasis may take \\d+ ${token}: CONFIRMED$`, 'm'))
       expect(left()).to.deep.equal([])
-      const { body } = await server.client.get('/clob/orders', { ...book, address: wallet, limit: '500' })
-      const orders: { clientOrderId?: string; orderId?: string; txHash: string; state: string }[] = body.orders
-      const own = orders.filter(({ clientOrderId = '' }) => clientOrderId.startsWith(`${run()}-`))
+      const orders = await ordersOf(wallet)
+      const own = await ownOrders(each)
       // Each order that it says that it placed is there, once.
       const names = own.map(({ clientOrderId = '' }) => clientOrderId)
       expect(names, JSON.stringify(orders)).to.have.length.above(5)
