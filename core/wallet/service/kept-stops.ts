@@ -9,6 +9,8 @@ type ToldStop = StopsMessage['stops'][number]
 export const stopsKeptMs = 600_000
 /** Of what a server wrote beside a stop. */
 const maxWords = 300
+/** Stops of wallets that are not here. */
+const maxOthers = 1_000
 
 interface KeptStop {
   readonly stop: ToldStop
@@ -18,7 +20,10 @@ interface KeptStop {
 }
 
 export interface KeptStops {
-  /** Of what a server says is stopped, what stops something here, each once: who says much fills no memory with it, and keeps nobody busy. */
+  /**
+   * Of what a server says is stopped, each once: who says much fills no memory with it, and keeps nobody busy. A wallet that is not here may be added
+   * later: a thousand of such are held, too.
+   */
   own(stops: readonly ToldStop[]): readonly ToldStop[]
   /** The connection of a server ended that had stopped these. @returns what is kept of them */
   keep(stops: readonly ToldStop[]): readonly ToldStop[]
@@ -37,11 +42,12 @@ export function createKeptStops(nowMs: () => number, addresses: () => readonly s
   const kept = new Map<string, KeptStop>()
   const keyOf = ({ mode, wallet }: ToldStop) => `${mode} ${wallet === undefined ? '' : addressKey(wallet)}`
 
-  function own(stops: readonly ToldStop[]): readonly ToldStop[] {
-    const known = new Set(addresses().map(addressKey))
+  function own(stops: readonly ToldStop[]): ReadonlyMap<string, ToldStop> {
+    const isHere = isWalletHere()
     const found = new Map<string, ToldStop>()
+    let others = 0
     for (const { mode, wallet, setBy, since, reason } of stops) {
-      if (wallet !== undefined && !known.has(addressKey(wallet))) continue
+      if (!isHere(wallet) && (others += 1) > maxOthers) continue
       const stop = {
         mode,
         setBy: setBy.slice(0, maxWords),
@@ -51,15 +57,21 @@ export function createKeptStops(nowMs: () => number, addresses: () => readonly s
       }
       found.set(keyOf(stop), stop)
     }
-    return [...found.values()]
+    return found
+  }
+
+  function isWalletHere(): (wallet: string | undefined) => boolean {
+    const here = new Set(addresses().map(addressKey))
+    return (wallet) => wallet === undefined || here.has(addressKey(wallet))
   }
 
   return {
-    own,
+    own: (stops) => [...own(stops).values()],
     keep(stops) {
-      const all = own(stops)
-      for (const stop of all) kept.set(keyOf(stop), { stop, endedMs: nowMs(), isReplaced: false })
-      return all
+      const isHere = isWalletHere()
+      const all = [...own(stops)].filter(([, { wallet }]) => isHere(wallet))
+      for (const [key, stop] of all) kept.set(key, { stop, endedMs: nowMs(), isReplaced: false })
+      return all.map(([, stop]) => stop)
     },
     replace(greetedMs) {
       for (const each of kept.values()) if (each.endedMs <= greetedMs) each.isReplaced = true
