@@ -1,7 +1,7 @@
 import { ZeroAddress } from 'ethers/constants'
 import { keccak256 } from 'ethers/crypto'
 import { Transaction } from 'ethers/transaction'
-import { getBytes, hexlify } from 'ethers/utils'
+import { decodeRlp, getBytes, hexlify, type RlpStructuredDataish } from 'ethers/utils'
 import { canonicalPermit2, isUnlimited, maxPermitSeconds, permitTypedData } from '../contracts/permit2.ts'
 import { isWellKnown } from '../keys/curves.ts'
 import { Refusal, type EvmRules, type TypedDataRules } from './policy.ts'
@@ -68,7 +68,7 @@ export function checkTransaction({ bytes, replaces, from, rules, plugin }: Trans
 function isSignedAtOtherFees(tx: Transaction, replaces: Uint8Array, from: string): boolean {
   let signed: Transaction
   try {
-    signed = Transaction.from(hexlify(replaces))
+    signed = parseTransaction(replaces)
     if (signed.from?.toLowerCase() !== from.toLowerCase()) return false
   } catch {
     return false
@@ -89,14 +89,30 @@ export function decodeTransaction(bytes: Uint8Array): Transaction {
   if (known) return known
   let tx: Transaction
   try {
-    tx = Transaction.from(hexlify(bytes))
-  } catch {
-    throw new Refusal('the bytes are not a transaction')
+    tx = parseTransaction(bytes)
+  } catch (error) {
+    throw error instanceof Refusal ? error : new Refusal('the bytes are not a transaction')
   }
   if (tx.isSigned()) throw new Refusal('the transaction already has a signature; send the unsigned bytes')
   decoded.set(bytes, tx)
   return tx
 }
+
+/** ethers takes a third of a millisecond for each entry of an access list, and there is room for thousands. */
+const maxListed = 500
+/** Of a transaction that has room for no more. */
+const shortBytes = 4_096
+
+/** @throws Error where it is none @throws Refusal where to read it would take long */
+function parseTransaction(bytes: Uint8Array): Transaction {
+  const isTyped = (bytes[0] ?? 0) < 0x80
+  if (bytes.length > shortBytes && countListed(decodeRlp(isTyped ? bytes.subarray(1) : bytes)) > maxListed)
+    throw new Refusal(`the transaction lists more than ${maxListed} addresses and storage keys`)
+  return Transaction.from(hexlify(bytes))
+}
+
+const countListed = (value: RlpStructuredDataish): number =>
+  Array.isArray(value) ? value.reduce<number>((sum, each) => sum + countListed(each), 0) : 1
 
 /** A second encoding of the same transaction is refused: the signer signs exactly the bytes that it has checked. */
 function checkCanonical(tx: Transaction, bytes: Uint8Array): void {

@@ -1,7 +1,7 @@
 // What the signer signs while something is stopped: by the files that it reads itself, and by what the server tells it of the store.
-import { Transaction } from 'ethers/transaction'
-import { hexlify } from 'ethers/utils'
+import type { Transaction } from 'ethers/transaction'
 import { isHeldBy, modesAgainst, stoppedError, type Effect, type Stop } from '../config/stops.ts'
+import { decodeTransaction } from './policy-evm.ts'
 import { Refusal, type EvmRules, type SolanaRules } from './policy.ts'
 import type { SignRequest } from './signer-messages.ts'
 import { addressArgument, approveSelector, takesRightBack, tokenRights, twoArgumentsLength } from './token-rights.ts'
@@ -32,7 +32,7 @@ function effectOfDraft({ draft, address }: SignRequest, rules: EvmRules | Solana
   const ofEvm = rules?.keys === 'secp256k1' ? rules : undefined
   let tx: Transaction
   try {
-    tx = Transaction.from(hexlify(draft.bytes))
+    tx = decodeTransaction(draft.bytes)
   } catch {
     return 'other'
   }

@@ -39,11 +39,15 @@ function countLoaded(compiled: CompiledMessage): number {
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
+/** No transaction is longer (agave `packet`, PACKET_DATA_SIZE), and what is would take long to read. */
+const maxBytes = 1_232
+
 /**
  * Reads the bytes of a message, legacy or version 0.
  * @throws Refusal
  */
 export function decodeMessage(bytes: Uint8Array): Message {
+  if (bytes.length > maxBytes) throw new Refusal(`the message has ${bytes.length} bytes, and a transaction has ${maxBytes} at most`)
   const compiled = decode(bytes)
   const { version, header, staticAccounts } = compiled
   if (version !== 'legacy' && version !== 0)

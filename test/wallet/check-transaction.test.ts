@@ -385,6 +385,13 @@ describe('the policy for EVM transactions', () => {
     expect(() => check(bytesOf(tx))).to.throw(Refusal, /type 4/)
   })
 
+  it('refuses long lists of addresses and storage keys, and signs short ones and long data', () => {
+    const listing = (count: number) => ({ address: router, storageKeys: Array.from({ length: count }, () => `0x${'11'.repeat(32)}`) })
+    expect(() => check(bytesOf(transaction({ accessList: [listing(300)] })))).not.to.throw()
+    expect(() => check(bytesOf(transaction({ accessList: [listing(600)] })))).to.throw(Refusal, /lists more than 500 addresses/)
+    expect(() => check(bytesOf(transaction({ data: `0x${'12'.repeat(100_000)}` })))).not.to.throw()
+  })
+
   it('refuses a priority fee above the maximum fee', () => {
     expect(() => check(rewritten((fields) => fields.with(2, '0xff').with(3, '0x05')))).to.throw(Refusal, /the priority fee \(255 wei\)/)
   })

@@ -295,6 +295,11 @@ describe('what the signer signs of messages', () => {
       })
   })
 
+  it('refuses a message that no transaction has room for', () => {
+    const bytes = messageOf(Array.from({ length: 20 }, () => altered(memo(), { data: new Uint8Array(100) })))
+    expect(() => check(bytes)).to.throw(Refusal, /the message has \d{4} bytes, and a transaction has 1232 at most/)
+  })
+
   it('refuses a message that another account pays or must sign too', () => {
     expect(() => check(messageOf([trade], { feePayer: stranger }))).to.throw(Refusal, /paid by .*, not by the wallet/)
     const two = altered(trade, { accounts: [{ address: stranger, role: AccountRole.READONLY_SIGNER }] })
