@@ -119,7 +119,7 @@ const typedData = Type.Object({
     {
       name: Type.Optional(Type.String()),
       version: Type.Optional(Type.String()),
-      chainId: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^[0-9]+$' })])),
+      chainId: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^[0-9]{1,78}$' })])),
       verifyingContract: Type.Optional(Type.String()),
       salt: Type.Optional(Type.String()),
     },

@@ -9,6 +9,8 @@ import type { TypedData } from './signer-messages.ts'
 const maxStructs = 12
 /** Of a message: fields and elements. */
 const maxValues = 10_000
+/** Of numbers, addresses and bytes of a fixed length. */
+const maxDigits = 128
 
 type Structs = TypedData['types']
 
@@ -48,7 +50,11 @@ function requireOwnValues(structs: Structs, primaryType: string, message: unknow
       for (const each of value) visit(element, each)
       return
     }
-    if (!Object.hasOwn(structs, type)) return
+    if (!Object.hasOwn(structs, type)) {
+      const isLong = typeof value === 'string' && value.length > maxDigits
+      if (isLong && type !== 'string' && type !== 'bytes') throw new Error(`no value of ${type}`)
+      return
+    }
     for (const field of structs[type] ?? []) {
       if (!isObject(value) || !Object.hasOwn(value, field.name)) throw new Error(`no field ${field.name}`)
       visit(field.type, value[field.name])

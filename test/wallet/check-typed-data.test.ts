@@ -44,6 +44,11 @@ describe('the policy for typed data', () => {
     expect(checkTypedData({ ...order, types }, wallet, rulesFor())).to.equal(digest)
   })
 
+  it('signs a long text', () => {
+    const long = { ...order, message: { ...order.message, side: 'x'.repeat(1_000) } }
+    expect(checkTypedData(long, wallet, rulesFor())).to.equal(TypedDataEncoder.hash(long.domain, long.types, long.message))
+  })
+
   it('signs for the chain id that the connector declares', () => {
     const rules = rulesFor({ typedData: [{ domain: 'Book', primaryType: 'Order', chainId: 1337 }] })
     expect(() => checkTypedData(order, wallet, rules)).to.throw(Refusal, /for chain id 31337/)
@@ -71,6 +76,11 @@ describe('the policy for typed data', () => {
         types: { Order: [{ name: 'sizes', type: 'uint8[][]' }] },
         message: { sizes: Array.from({ length: 200 }, () => Array(100).fill(1)) },
       },
+      /does not match its own types/,
+    ],
+    [
+      'with a number of more digits than any has',
+      { message: { price: `${'0'.repeat(129)}1`, side: 'BUY' } },
       /does not match its own types/,
     ],
     ['whose message does not fit its types', { message: { price: 'much', side: 'BUY' } }, /does not match its own types/],
