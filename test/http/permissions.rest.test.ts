@@ -252,6 +252,12 @@ describe('permissions', function () {
     expect(body.message).to.contain('"reader"').and.to.contain('trade').and.to.contain('conf/clients.yml')
   })
 
+  it('refuses trades by a maxPriceImpact where nothing is compared with the market, also with the permission thin', async () => {
+    const answer = await server.as.bounded.post('/amm/trade', { ...swap, base: 'ETH', amount: '0.001', address: traders })
+    expect(outcome(answer), answer.text).to.equal('403 LIMIT_EXCEEDED')
+    expect(answer.body.details).to.deep.equal({ limit: 'maxPriceImpact', reason: 'no market' })
+  })
+
   it('limits a certificate to its rate, with Retry-After', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => server.as.slow.get('/')))
     const limited = answers.filter(({ status }) => status === 429)

@@ -31,8 +31,9 @@ const clients = {
   treasurer: { permissions: ['read', 'send'], wallets: [traders], sendTo: { [traders]: ['vault', others, coldStore] } },
   closed: { permissions: ['read', 'trad'], wallets: 'all' },
   idle: { permissions: [], wallets: 'all' },
+  bounded: { permissions: ['read', 'trade', 'thin'], wallets: [traders], limits: { maxPriceImpact: 1 } },
 }
-const certificates = ['treasurer', 'trader', 'reader', 'slow', 'idle', 'closed', 'visitor'] as const
+const certificates = ['treasurer', 'trader', 'reader', 'slow', 'idle', 'closed', 'visitor', 'bounded'] as const
 
 export interface SharedServer extends TestServer {
   as: Record<(typeof certificates)[number], Client>

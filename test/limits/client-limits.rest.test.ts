@@ -1,20 +1,16 @@
 // What a client may give away, by token and by value: each kind of request against the limits, on the devnet.
 import { expect } from 'chai'
-import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
-import { openMarket } from '../../core/parts/trading.ts'
-import { newClient } from '../../core/tls/certificates.ts'
-import { createClient, type Answer, type Client } from '../../testkit/client.ts'
-import { startServer, type TestServer } from '../../testkit/server.ts'
+import type { Answer, Client } from '../../testkit/client.ts'
 import { until } from '../transactions/site.ts'
-import { coldStore, listedSpender, local, mined, oneChain, outcome, swap, traders, uniswap } from '../http/shared-server.ts'
+import { coldStore, listedSpender, local, mined, outcome, swap, traders, uniswap } from '../http/shared-server.ts'
+import { limitedServer, type LimitedServer } from './limited-server.ts'
 
 const tokens = { 'ethereum/local': { USDC: { perTransaction: '500', perDay: '1000' }, WETH: { perHour: '0.3' }, ETH: { perDay: '1' } } }
 const ofBots = { permissions: ['read', 'trade', 'thin', 'send'], wallets: 'all', sendTo: { [traders]: [coldStore] } }
 const clients = {
-  client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },
   // Each test has a client of its own: what one has spent is not spent by another.
   ...Object.fromEntries(
-    ['swapper', 'maker', 'provider', 'sender', 'approver', 'settled'].map((name) => [
+    ['swapper', 'maker', 'provider', 'payer', 'approver', 'settled'].map((name) => [
       name,
       { ...ofBots, limits: { maxDailyGas: '10', tokens } },
     ]),
@@ -25,35 +21,15 @@ const clients = {
 
 describe('the amounts that a client may give away', function () {
   this.timeout(120_000)
-  let server: TestServer
-  let rpc: Rpc
-  let nowMs = 0
-  const opened = new Map<string, Client>()
-
+  const started = limitedServer(clients)
+  let server: LimitedServer['server']
+  let rpc: LimitedServer['rpc']
+  let as: LimitedServer['as']
+  let pass: LimitedServer['pass']
   before(async () => {
-    server = await startServer(
-      {
-        settings: { ...oneChain.settings, 'limits.onLocalNetworks': true, 'wallet.allowedSpenders': [listedSpender] },
-        conf: { ...oneChain.conf, 'clients.yml': { clients } },
-      },
-      undefined,
-      false,
-      { market: { open: (parts) => openMarket(parts, () => nowMs), stop: (market) => market.stop() } },
-    )
-    rpc = rpcTo(server.rpcUrl)
-    for (const name of Object.keys(clients).slice(1)) {
-      await newClient(server.certsDir, name)
-      opened.set(name, createClient(server.url, server.certsDir, name))
-    }
-    for (const spender of ['uniswap', 'uniswap/positions', 'uniswap/v2', 'oasis', 'perp'])
-      for (const token of ['WETH', 'USDC', 'DAI']) await approve(server.client, { spender, token })
-  })
-  after(async () => {
-    for (const client of opened.values()) client.close()
-    await server.stop()
+    ;({ server, rpc, as, pass } = await started())
   })
 
-  const as = (name: string): Client => opened.get(name) ?? server.client
   const ofTraders = { ...local, address: traders }
   async function approve(client: Client, fields: object): Promise<Answer> {
     const answer = await client.post('/evm/approve', { ...ofTraders, ...fields })
@@ -119,7 +95,7 @@ describe('the amounts that a client may give away', function () {
   })
 
   it('refuse to send more than is left, of a token or of the coin, and let wraps through', async () => {
-    const bot = as('sender')
+    const bot = as('payer')
     await passes(send(bot, 'USDC', '500'))
     await refused(send(bot, 'USDC', '500.000001'), { limit: 'tokens.perTransaction' })
     await passes(send(bot, 'USDC', '500'))
@@ -170,10 +146,7 @@ describe('the amounts that a client may give away', function () {
   it('refuse by value what has no price, and then what is worth more than is left', async () => {
     const bot = as('valued')
     await refused(send(bot, 'WETH', '0.1'), { limit: 'value', reason: 'no market' })
-    for (let seconds = 0; seconds < 360; seconds += 60) {
-      nowMs += 60_000
-      await server.kernel.services.market.read()
-    }
+    await pass(6)
     await refused(send(bot, 'ETH', '1'), { limit: 'value.perTransaction', left: '900' })
     await passes(send(bot, 'ETH', '0.1'))
     await passes(sell(bot, { amount: '0.2' }))

@@ -2,11 +2,12 @@
 import { expect } from 'chai'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
-import { startServer, venuesReady, type TestServer } from '../../testkit/server.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
 import { losesAnswer } from '../../tools/hyperliquid-simulator/exchange/faults.ts'
 import { local, mined, oneChain, others, outcome, traders } from '../http/shared-server.ts'
-import { startSite, type Site } from '../plugins/hyperliquid/site.ts'
+import type { Site } from '../plugins/hyperliquid/site.ts'
 import { until } from '../transactions/site.ts'
+import { signedExchange } from './signed-exchange.ts'
 
 const all = { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' }
 const limited = (limits: object, permissions = ['read', 'trade', 'thin']) => ({ permissions, wallets: 'all', limits })
@@ -27,19 +28,7 @@ describe('limits of what is open at an exchange of signed actions', function () 
   let next = 0
 
   before(async () => {
-    site = await startSite()
-    const clients = {
-      client: all,
-      notional: limited({ maxOpenNotional: '1000' }),
-      leverage: limited({ maxLeverage: 0.02 }),
-      loss: limited({ maxDailyLoss: '20', maxLeverage: 10 }),
-      onlyLoss: limited({ maxDailyLoss: '2000000' }),
-      fees: limited({ maxDailyLoss: '3' }),
-      out: limited({ maxDailyLoss: '8.3', maxLeverage: 10 }),
-      bot: { permissions: ['read', 'trade'], wallets: 'all' },
-    }
-    server = await startServer({ ...site.server, conf: { ...site.server.conf, 'clients.yml': { clients } } })
-    await venuesReady(server.kernel, site)
+    ;({ site, server } = await signedExchange())
     by = await clientsOf(server, ['notional', 'leverage', 'loss', 'onlyLoss', 'fees', 'bot', 'out'])
     of = { chain: site.chain, network: site.network, connector: 'hyperliquid', address: site.wallets[0] }
     const prices = await server.client.get('/clob/perp/funding/info', {
@@ -53,8 +42,6 @@ describe('limits of what is open at an exchange of signed actions', function () 
   })
   after(async () => {
     for (const client of Object.values(by ?? {})) client.close()
-    await server?.stop()
-    await site?.stop()
   })
   beforeEach(() => {
     next++

@@ -2,12 +2,11 @@
 import { expect } from 'chai'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
-import { startServer, venuesReady, type TestServer } from '../../testkit/server.ts'
+import type { TestServer } from '../../testkit/server.ts'
 import { failsWith } from '../../tools/hyperliquid-simulator/exchange/faults.ts'
-import { startSite, type Site } from '../plugins/hyperliquid/site.ts'
+import type { Site } from '../plugins/hyperliquid/site.ts'
+import { signedExchange } from './signed-exchange.ts'
 
-const limits = { maxDailyGas: '10', tokens: { 'hyperliquid/testnet': { USDC: { perDay: '1000' } } } }
-const ofBots = { permissions: ['read', 'trade', 'thin'], wallets: 'all', limits }
 const taker = '0x00000000000000000000000000000000000000ee'
 
 describe('orders of signed actions, for a client with limits', function () {
@@ -18,19 +17,12 @@ describe('orders of signed actions, for a client with limits', function () {
   let of: { chain: string; network: string; connector: string; address: string }
 
   before(async () => {
-    site = await startSite()
-    const clients = { client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' }, bot: ofBots }
-    server = await startServer({ ...site.server, conf: { ...site.server.conf, 'clients.yml': { clients } } })
-    await venuesReady(server.kernel, site)
-    await newClient(server.certsDir, 'bot')
-    bot = createClient(server.url, server.certsDir, 'bot')
+    ;({ site, server } = await signedExchange())
+    await newClient(server.certsDir, 'spot')
+    bot = createClient(server.url, server.certsDir, 'spot')
     of = { chain: site.chain, network: site.network, connector: 'hyperliquid', address: site.wallets[0] }
   })
-  after(async () => {
-    bot?.close()
-    await server?.stop()
-    await site?.stop()
-  })
+  after(() => bot?.close())
   afterEach(() => site.exchange.faults.clear())
 
   const market = 'HYPE-USDC'
