@@ -50,6 +50,7 @@ export async function resident(seconds: number): Promise<Row[]> {
     ]
     const sizes = processes.map((each) => residentOf(each))
     const idle = sizes.reduce((sum, each) => sum + each, 0)
+    const together = togetherOf(processes)
     const place = { url, certsDir: path.join(home.folder, 'certs'), rpcUrl: `http://127.0.0.1:${devnetPort}` }
     const soaked = await soak({ ...place, resident: async () => residentOf(server.pid ?? 0) }, load, seconds)
     const loaded = soaked.filter(({ name }) => name.startsWith('resident'))
@@ -64,7 +65,7 @@ export async function resident(seconds: number): Promise<Row[]> {
       {
         // As a cgroup counts, and `docker stats`: the three are one program, whose pages they share.
         name: '  each page of Node counted once',
-        value: megabytes(togetherOf(processes)),
+        value: megabytes(together),
       },
       { name: '  wanted', value: `at most ${megabytes(idleTarget)}` },
       ...loaded,
