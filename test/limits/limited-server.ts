@@ -20,8 +20,18 @@ const clients: Record<string, object> = { client: { permissions: ['read', 'trade
 const opened = new Map<string, Client>()
 let started: LimitedServer | undefined
 
-/** Called where a file is loaded, so that the server has the clients of all files. @returns what starts it, where it has not started yet */
+let users = 0
+
+/**
+ * Called in a `describe`, so that the server has the clients of all files, and ends after the last of them.
+ * @returns what starts it, where it has not started yet
+ */
 export function limitedServer(own: Readonly<Record<string, object>>): () => Promise<LimitedServer> {
+  users += 1
+  after(async () => {
+    users -= 1
+    if (users === 0) await stop()
+  })
   for (const [name, client] of Object.entries(own)) {
     if (name in clients) throw new Error(`Another file has the client "${name}".`)
     clients[name] = client
@@ -29,10 +39,14 @@ export function limitedServer(own: Readonly<Record<string, object>>): () => Prom
   return async () => (started ??= await start())
 }
 
-after(async () => {
+// Also where some of them have no test that is played.
+after(stop)
+
+async function stop(): Promise<void> {
   for (const client of opened.values()) client.close()
   await started?.server.stop()
-})
+  started = undefined
+}
 
 async function start(): Promise<LimitedServer> {
   let nowMs = 0

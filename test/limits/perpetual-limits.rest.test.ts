@@ -20,6 +20,7 @@ async function clientsOf(server: TestServer, ids: readonly string[]): Promise<Re
 
 describe('limits of what is open at an exchange of signed actions', function () {
   this.timeout(90_000)
+  const started = signedExchange()
   let site: Site
   let server: TestServer
   let by: Record<string, Client>
@@ -28,7 +29,7 @@ describe('limits of what is open at an exchange of signed actions', function () 
   let next = 0
 
   before(async () => {
-    ;({ site, server } = await signedExchange())
+    ;({ site, server } = await started())
     by = await clientsOf(server, ['notional', 'leverage', 'loss', 'onlyLoss', 'fees', 'bot', 'out'])
     of = { chain: site.chain, network: site.network, connector: 'hyperliquid', address: site.wallets[0] }
     const prices = await server.client.get('/clob/perp/funding/info', {

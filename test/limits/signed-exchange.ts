@@ -24,13 +24,26 @@ export interface SignedExchange {
 
 let started: SignedExchange | undefined
 
-/** It ends after the last test. Where it does not start, the next file tries again. */
-export const signedExchange = async (): Promise<SignedExchange> => (started ??= await start())
+let users = 0
 
-after(async () => {
+/** Called in a `describe`: it ends after the last of them. @returns what starts it, where it has not started yet */
+export function signedExchange(): () => Promise<SignedExchange> {
+  users += 1
+  after(async () => {
+    users -= 1
+    if (users === 0) await stop()
+  })
+  return async () => (started ??= await start())
+}
+
+// Also where some of them have no test that is played.
+after(stop)
+
+async function stop(): Promise<void> {
   await started?.server.stop()
   await started?.site.stop()
-})
+  started = undefined
+}
 
 async function start(): Promise<SignedExchange> {
   const site = await startSite()

@@ -11,13 +11,14 @@ const taker = '0x00000000000000000000000000000000000000ee'
 
 describe('orders of signed actions, for a client with limits', function () {
   this.timeout(90_000)
+  const started = signedExchange()
   let site: Site
   let server: TestServer
   let bot: Client
   let of: { chain: string; network: string; connector: string; address: string }
 
   before(async () => {
-    ;({ site, server } = await signedExchange())
+    ;({ site, server } = await started())
     await newClient(server.certsDir, 'spot')
     bot = createClient(server.url, server.certsDir, 'spot')
     of = { chain: site.chain, network: site.network, connector: 'hyperliquid', address: site.wallets[0] }
