@@ -60,13 +60,15 @@ export async function startSignerService({ socket: address, signer, facts, log }
     () => performance.now(),
     () => signer.wallets().map(({ address: each }) => each),
   )
-  let holding: NodeJS.Timeout | undefined
-  let heldMs = -Infinity
+  // What one server has stopped holds for all, also once it is gone: a server can make it stricter, and none can lift what another one says.
+  const holding = atMostEvery(holdEveryMs, () =>
+    signer.hold([...[...connections].flatMap(({ stops }) => stops), ...kept.current()].map(stopOf)),
+  )
   const lifting = setInterval(() => {
     const lifted = kept.lift()
     if (lifted.length === 0) return
     log.warn({ stops: lifted }, 'What a server that is gone had stopped is lifted: a server that connected since replaced it')
-    hold()
+    holding.ask()
   }, liftEveryMs).unref()
 
   const server = createServer((socket) => {
@@ -102,7 +104,7 @@ export async function startSignerService({ socket: address, signer, facts, log }
     queues.drop(connection)
     const stops = kept.keep(connection.stops)
     if (stops.length > 0) note('warn', { stops }, 'A server is gone: what it has stopped stays stopped')
-    hold()
+    holding.ask()
   }
 
   function greet(connection: Connection, message: ToService): void {
@@ -142,7 +144,7 @@ export async function startSignerService({ socket: address, signer, facts, log }
     if (message.type === 'stops') {
       connection.stops = kept.own(message.stops)
       kept.replace(connection.greetedMs ?? 0)
-      return hold()
+      return holding.ask()
     }
     if (message.type === 'hello') throw new Error('it greets twice')
     const { id } = message
@@ -155,7 +157,7 @@ export async function startSignerService({ socket: address, signer, facts, log }
     try {
       const request = requestOfWire(wire)
       if (!request) throw new SluiceError('FORBIDDEN', 'The signer refused: the request is malformed.')
-      if (holding) holdNow()
+      holding.finish()
       tell(connection, { type: 'signed', id, signature: base64(await signer.sign(request)) })
     } catch (error) {
       const known = error instanceof SluiceError ? error : new SluiceError('UNKNOWN_ERROR', 'The signer failed; nothing was signed.')
@@ -164,20 +166,6 @@ export async function startSignerService({ socket: address, signer, facts, log }
       )
       tell(connection, { type: 'failed', id, name: known.name, message: known.message.slice(0, maxReason), details })
     }
-  }
-
-  /** What one server has stopped holds for all, also once it is gone: a server can make it stricter, and none can lift what another one says. */
-  function hold(): void {
-    const waitMs = heldMs + holdEveryMs - performance.now()
-    if (waitMs <= 0) holdNow()
-    else holding ??= setTimeout(holdNow, waitMs)
-  }
-
-  function holdNow(): void {
-    clearTimeout(holding)
-    holding = undefined
-    heldMs = performance.now()
-    signer.hold([...[...connections].flatMap(({ stops }) => stops), ...kept.current()].map(stopOf))
   }
 
   function tell({ socket }: Connection, message: FromService): void {
@@ -202,12 +190,39 @@ export async function startSignerService({ socket: address, signer, facts, log }
   return {
     async stop() {
       clearInterval(lifting)
-      clearTimeout(holding)
+      holding.end()
       server.close()
       await withTimeout(queues.drain(), drainMs, () => undefined)
       for (const { socket } of connections) socket.destroySoon()
       await signer.stop()
     },
+  }
+}
+
+/** An act that is done at once where it was not done lately, and else after a while: it then acts by what is there. */
+function atMostEvery(everyMs: number, act: () => void) {
+  let waiting: NodeJS.Timeout | undefined
+  let doneMs = -Infinity
+  function end(): void {
+    clearTimeout(waiting)
+    waiting = undefined
+  }
+  function doNow(): void {
+    end()
+    doneMs = performance.now()
+    act()
+  }
+  return {
+    ask(): void {
+      const waitMs = doneMs + everyMs - performance.now()
+      if (waitMs <= 0) doNow()
+      else waiting ??= setTimeout(doNow, waitMs)
+    },
+    /** Does now what waits. */
+    finish(): void {
+      if (waiting) doNow()
+    },
+    end,
   }
 }
 
