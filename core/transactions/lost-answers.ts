@@ -39,6 +39,24 @@ interface LostAnswersParts {
   readonly say: (row: DeliveryRow, change: DeliveryChange) => void
 }
 
+/** When answers whose transactions were seen to be final are kept no longer, by a clock that is never set: nowhere later than by this machine's. */
+function createEndings(steadyMs: () => number) {
+  const endings = new Map<string, number>()
+  return {
+    /** @param knownInMs until its client may know that it has to ask again */
+    isOver(row: UnansweredRow, knownInMs: number): boolean {
+      const now = steadyMs()
+      const ending = endings.get(holderOf(row)) ?? now + Math.min(Math.max(0, knownInMs), row.stale_ms) + row.collect_ms
+      endings.set(holderOf(row), ending)
+      return ending < now
+    },
+    keepOnly(rows: readonly UnansweredRow[]): void {
+      const holders = new Set(rows.map(holderOf))
+      for (const holder of endings.keys()) if (!holders.has(holder)) endings.delete(holder)
+    },
+  }
+}
+
 /** Finds the lost answer that a request is for. */
 export function createLostAnswers({
   table,
@@ -55,8 +73,8 @@ export function createLostAnswers({
   say,
 }: LostAnswersParts) {
   const { gone, isActing } = requests
-  /** By `holderOf` and `steadyMs`, of those whose transaction was seen to be final: where this machine's clock is set back none is kept for longer. */
-  const endings = new Map<string, number>()
+  const endings = createEndings(steadyMs)
+
   function isLost(row: UnansweredRow): boolean {
     if (row.state === 'lost' || row.state === 'uncollected' || gone.has(holderOf(row))) return true
     // Of one that is one for ever also answers that have arrived are found.
@@ -84,18 +102,16 @@ export function createLostAnswers({
       return true
     }
     if (!isFinal(entry)) return false
-    const [knownAt, now, steadyNow] = [lostSince(row), nowMs(), steadyMs()]
-    const ending = endings.get(holderOf(row)) ?? steadyNow + Math.min(Math.max(0, knownAt - now), stale_ms) + collect_ms
-    endings.set(holderOf(row), ending)
-    if (Math.max(entry.updatedAt, knownAt) + collect_ms >= now && ending >= steadyNow) return false
+    const [knownAt, now] = [lostSince(row), nowMs()]
+    const isOver = endings.isOver(row, knownAt - now)
+    if (Math.max(entry.updatedAt, knownAt) + collect_ms >= now && !isOver) return false
     if (await table.giveUp(row)) say(row, 'uncollected')
     return true
   }
 
   /** @param rows all that are not answered now */
   async function giveUpAll(rows: readonly UnansweredRow[]): Promise<void> {
-    const holders = new Set(rows.map(holderOf))
-    for (const holder of endings.keys()) if (!holders.has(holder)) endings.delete(holder)
+    endings.keepOnly(rows)
     for (const row of rows) {
       if (signal.aborted) return
       if (isLost(row)) await giveUpOver(row)
@@ -105,7 +121,7 @@ export function createLostAnswers({
   /** The row of a request: that of a lost answer, or a new one. */
   async function rowOf(request: UnkeyedRequest, first: string): Promise<DeliveryRow> {
     for (let fingerprint = first; ;) {
-      const row = (await findLost(request, fingerprint)) ?? (await openOf(request, fingerprint))
+      const row = (await findLost(request, fingerprint)) ?? (await openOf(request, fingerprint, { table, change }))
       // The key of one that has failed has its outcome for ever: the next one has another.
       if (row === 'failed') fingerprint = after(await lastFailed(table, request, fingerprint))
       else if (row && (await isOver(row, request))) fingerprint = after(fingerprint)
@@ -121,17 +137,6 @@ export function createLostAnswers({
     })
     if (isFailed) await fail(row)
     return isFailed
-  }
-
-  async function openOf(request: UnkeyedRequest, fingerprint: string): Promise<DeliveryRow | undefined> {
-    const row = table.newRow(request, fingerprint)
-    try {
-      return (await table.open(row)) ? row : undefined
-    } catch (error) {
-      // It may be there, and nothing is done for it. One that is one for ever may be another request's.
-      if (request.isOneForEver !== true) void change(row, 'nothing')
-      throw error
-    }
   }
 
   /** The row of a lost answer, which this request has from now on. `failed`: it is over, for all equal requests. */
@@ -199,6 +204,21 @@ export function createLostAnswers({
   }
 
   return { isSigned: (row: DeliveryRow) => isSigned(journal, row), giveUpAll, rowOf, findLostBeside }
+}
+
+async function openOf(
+  request: UnkeyedRequest,
+  fingerprint: string,
+  { table, change }: Pick<LostAnswersParts, 'table' | 'change'>,
+): Promise<DeliveryRow | undefined> {
+  const row = table.newRow(request, fingerprint)
+  try {
+    return (await table.open(row)) ? row : undefined
+  } catch (error) {
+    // It may be there, and nothing is done for it. One that is one for ever may be another request's.
+    if (request.isOneForEver !== true) void change(row, 'nothing')
+    throw error
+  }
 }
 
 /** Once it is known of each whether its connection stands: its server may have ended, or be about to say that it is gone. */
