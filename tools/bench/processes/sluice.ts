@@ -3,6 +3,7 @@ import { Session, type Profiler } from 'node:inspector'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limitCompilers, limitHeap } from '../../../core/cli/memory.ts'
 import { rpcTo } from '../../../core/devnet/anvil.ts'
+import { oneChain } from '../../../test/http/one-chain.ts'
 import { healthy, startFaultyProxy } from '../../../test/http/trouble/faulty-proxy.ts'
 import { roundTripsTo } from '../../../testkit/round-trips.ts'
 import type { startServer as StartServer } from '../../../testkit/server.ts'
@@ -35,7 +36,7 @@ function profiler() {
 
 const bundled: { startServer: typeof StartServer } = await import(new URL('../../../dist/testkit/index.js', import.meta.url).href)
 
-/** The home, where there is one already, stays. */
+/** The home, where there is one already, stays, and has one chain: what nodes of others cost that cannot be reached is not what is measured. */
 const [, , isBehindProxy, withInterfaces, home] = process.argv
 limitCompilers()
 let delayMs = 0
@@ -46,6 +47,7 @@ await proxy?.become(async (exchange) => {
 })
 const server = await bundled.startServer(
   {
+    ...(home && oneChain),
     ...(withInterfaces && { conf: { 'interfaces/hummingbot.yml': { port: 0 } } }),
     ...(proxy && {
       async between(url) {
