@@ -340,7 +340,7 @@ describe('the book of a wallet against the chain', function () {
       ...history,
       holdings: async (of, tokens, blocks, by) => {
         const read = await history.holdings(of, tokens, blocks, by)
-        return read.map((each, index) => (blocks[index] === end ? each : undefined))
+        return read.map((each, index) => ((blocks[index] ?? 0) >= end ? each : undefined))
       },
     }
     const [held] = await history.holdings(wallet, [], [end], at)
