@@ -26,7 +26,8 @@ describe('sluice books verify', function () {
   after(() => server?.stop())
 
   async function pass(blocks: number): Promise<void> {
-    await rpc('anvil_mine', blocks)
+    // A busy machine takes longer for three hundred at once than a call may.
+    for (let left = blocks; left > 0; left -= 50) await rpc('anvil_mine', Math.min(50, left))
   }
 
   const argsOf = (...args: string[]) => ['--conf', server.settings.confDir, 'books', 'verify', ...args, '--url', server.kernel.url]
