@@ -103,7 +103,7 @@ const maxListed = 500
 /** Of a transaction that has room for no more. */
 const shortBytes = 4_096
 
-/** @throws Error where it is none @throws Refusal where to read it would take long */
+/** @throws Error for bytes that are no transaction. @throws Refusal for lists that are too long */
 function parseTransaction(bytes: Uint8Array): Transaction {
   const isTyped = (bytes[0] ?? 0) < 0x80
   if (bytes.length > shortBytes && countListed(decodeRlp(isTyped ? bytes.subarray(1) : bytes)) > maxListed)

@@ -84,10 +84,10 @@ function view<T>(make: (values: readonly unknown[]) => T) {
 }
 
 /** Of an answer, in hexadecimal digits: lists of the exchange are far shorter, and to decode a megabyte takes a tenth of a second. */
-const mostDigits = 200_000
+const maxDigits = 200_000
 
 function decoded(method: string, data: string): readonly unknown[] | undefined {
-  if (data.length > mostDigits) return undefined
+  if (data.length > maxDigits) return undefined
   try {
     const values: readonly unknown[] = curieAbi.decodeFunctionResult(method, data).toArray()
     return values

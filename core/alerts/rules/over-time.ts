@@ -1,4 +1,4 @@
-// What a rule knows only by looking for a while: which counters have grown lately, and what was removed.
+// What rules compare over time: which counters have grown lately, and what was removed from the configuration.
 
 export interface Increases {
   /**

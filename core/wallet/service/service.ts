@@ -39,7 +39,7 @@ const drainMs = 2_000
 /** So often one thing is logged of connections: who makes many of them fills no disk. */
 const logEveryMs = 1_000
 const liftEveryMs = 10_000
-/** What is stopped is told to the signer so often at most, and before whatever is signed. */
+/** Between two times that the signer is told what is stopped. What waits is told before the next signature. */
 const holdEveryMs = 50
 const maxReason = 4_000
 
