@@ -104,6 +104,7 @@ describe('an EVM chain', () => {
     for await (const { number } of test.chain.heads(stop.signal)) {
       numbers.push(number)
       if (numbers.length === 3) stop.abort()
+      else await test.rpc('evm_mine')
     }
     expect(numbers).to.deep.equal(numbers.toSorted((a, b) => Number(a - b)))
     expect(new Set(numbers)).to.have.property('size', 3)

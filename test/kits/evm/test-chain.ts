@@ -42,7 +42,7 @@ const bare: EvmNetwork = {
   local: true,
 }
 
-/** The real devnet with the chain's tokens, and nothing else on it. */
+/** The real devnet with the chain's tokens, and nothing else on it. It makes a block for a transaction or on demand, none by the clock. */
 export async function startDevnetChain(): Promise<TestChain> {
   const devnetFiles = [fileURLToPath(new URL('../../../plugins/ethereum/devnet.ts', import.meta.url))]
   const devnet = await startDevnet({ port: 0, dataDir: keptDataDir(devnetFiles), devnetFiles })
@@ -51,7 +51,10 @@ export async function startDevnetChain(): Promise<TestChain> {
     await chain.stop?.()
     await devnet.stop()
   }
-  return { chain, asked, rpcUrl: devnet.rpcUrl, rpc: rpcTo(devnet.rpcUrl), stop }
+  const rpc = rpcTo(devnet.rpcUrl)
+  await rpc('evm_setIntervalMining', 0)
+  await rpc('evm_setAutomine', true)
+  return { chain, asked, rpcUrl: devnet.rpcUrl, rpc, stop }
 }
 
 /** A bare anvil that makes a block only when it is told to; with Multicall3 unless told otherwise. */
