@@ -12,8 +12,12 @@ const escapeSlack = (text: string): string => text.replaceAll('&', '&amp;').repl
 
 const escapeMarkdown = (text: string): string => text.replaceAll(/[\\`*_{}[\]()#+!|<>~]/g, String.raw`\$&`)
 
-/** A service takes no half of a character: the message would never arrive. */
-const cut = (text: string, max: number): string => text.slice(0, max).toWellFormed()
+/** As many items as the service takes, so that what to do is always there. A service takes no half of a character either: the message would never arrive. */
+function within(max: number, message: AlertMessage, escape = (text: string): string => text): string {
+  const text = escape(textOf(message))
+  if (text.length <= max) return text
+  return message.items.length > 1 ? within(max, { ...message, items: message.items.slice(0, -1) }, escape) : text.slice(0, max).toWellFormed()
+}
 
 /** Mattermost has no field that keeps @all from calling everybody: another character that looks like it does. */
 const withoutMentions = (text: string): string => text.replaceAll('@', '\u{ff20}')
@@ -23,7 +27,7 @@ const bodies: Readonly<Record<Template, (message: AlertMessage) => object>> = {
   slack: (message) => ({ text: escapeSlack(textOf(message)), mrkdwn: false, unfurl_links: false, unfurl_media: false }),
   // At most 2,000 characters.
   discord: (message) => ({
-    content: cut(escapeMarkdown(textOf(message)), 1_990),
+    content: within(1_990, message, escapeMarkdown),
     allowed_mentions: { parse: [] },
     flags: 4, // no previews of links
   }),
@@ -73,4 +77,4 @@ function filled(value: unknown, words: Readonly<Record<string, string>>): unknow
 
 /** Without a mode of markup it is text, whatever is in it. At most 4,096 characters. */
 export const telegramBody = (message: AlertMessage, chat: string): string =>
-  JSON.stringify({ chat_id: chat, text: cut(textOf(message), 4_000), link_preview_options: { is_disabled: true } })
+  JSON.stringify({ chat_id: chat, text: within(4_000, message), link_preview_options: { is_disabled: true } })
