@@ -21,7 +21,7 @@ const rules = {
 }
 
 describe('alerts of a server', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let receiver: Receiver
   let server: TestServer
   let bot: Client

@@ -22,7 +22,7 @@ const message: AlertMessage = {
 }
 
 describe('alerts by mail', function () {
-  this.timeout(30_000)
+  this.timeout(300_000)
   let certsDir: string
   let server: TestMailServer | undefined
   before(async () => {

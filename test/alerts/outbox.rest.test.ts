@@ -29,7 +29,7 @@ const found = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ subject: `wallet ${index}`, words: `wallet ${index} is low` }))
 
 describe('alerts in the store', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   onBothStores((place) => {
     let clock: ReturnType<typeof createClock>
     let store: Store
@@ -181,7 +181,7 @@ describe('alerts in the store', function () {
 })
 
 describe('messages of alerts', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   const { place } = places('embedded')
   let receiver: Receiver
   let store: Store

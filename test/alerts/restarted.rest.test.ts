@@ -9,7 +9,7 @@ import { nobody, oneChain } from '../http/shared-server.ts'
 import { startReceiver, type Receiver } from './receiver.ts'
 
 describe('alerts of a server that nobody asks for anything', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let home: string
   let receiver: Receiver
   let kernel: Kernel | undefined

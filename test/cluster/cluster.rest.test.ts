@@ -10,7 +10,7 @@ const patienceMs = 60_000
 const outcomeOf = ({ status, body }: Answer) => (status === 200 ? '200' : `${status} ${body?.name}`)
 
 describe('several servers on one PostgreSQL', function () {
-  this.timeout(120_000)
+  this.timeout(600_000)
   let cluster: Cluster
   let [first, second, third]: Server[] = []
   let values = 10n ** 15n

@@ -31,7 +31,8 @@ async function read(client: Client, lastEventId: string, isLast: (told: Received
   return told
 }
 
-describe('events of several servers', () => {
+describe('events of several servers', function () {
+  this.timeout(600_000)
   let cluster: Cluster
   before(async function () {
     if (!isPostgresInstalled) this.skip()

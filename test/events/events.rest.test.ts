@@ -8,7 +8,8 @@ import { admins, local, outcome, sharedServer, swap, traders, type SharedServer 
 /** `123-4` as what it counts. */
 const parts = (id: string) => id.split('-').map(Number)
 
-describe('/events', () => {
+describe('/events', function () {
+  this.timeout(300_000)
   let server: SharedServer
   let client: Client
   const followers: Follower[] = []

@@ -12,7 +12,7 @@ const floating = ['unrealizedProfit', 'leverage', 'markPrice', 'liquidationPrice
 const lasting = (position: object) => Object.fromEntries(Object.entries(position).filter(([name]) => !floating.includes(name)))
 
 describe('positions in /events', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let server: SharedServer
   const followers: Follower[] = []
   before(async () => {

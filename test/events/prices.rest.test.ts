@@ -23,7 +23,7 @@ const readAll = async (response: AsyncIterable<Buffer>): Promise<string> => {
 }
 
 describe('prices in /events', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let server: TestServer
   let rpc: Rpc
   const followers: Follower[] = []

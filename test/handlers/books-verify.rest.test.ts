@@ -5,7 +5,7 @@ import { createTokenBook } from '../../core/live-state/token-book.ts'
 import { at, startDevnetChain, wallet, type TestChain } from '../kits/evm/test-chain.ts'
 
 describe('an answer of /books/verify', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let test: TestChain
 
   before(async () => {

@@ -95,7 +95,7 @@ const twinList = {
 }
 
 describe('trades of a plugin that the operator has allowed', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let server: TestServer
   let relay: Relay
   const approve = async (fields: object, amount: string, wallet = admins) => {

@@ -9,7 +9,7 @@ import { local, oneChain, outcome } from './shared-server.ts'
 const traderKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 
 describe('several amounts while blocks come', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TestServer
   let mining = true
   let pauseMs = 20

@@ -29,7 +29,8 @@ interface ShownQuote {
   gasCostInQuote?: string
 }
 
-describe('the best of all connectors', () => {
+describe('the best of all connectors', function () {
+  this.timeout(600_000)
   let client: Client
   let names: string[]
   const price = (fields: object = {}): Promise<Answer> => client.post('/amm/price', { ...any, ...pair, ...fields })
@@ -242,7 +243,7 @@ describe('the best of all connectors', () => {
 })
 
 describe('the best of all connectors where one hangs and one lies', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let folder: string
   let server: TestServer
   const names = ['liar', 'sleeper', 'refuser']

@@ -6,7 +6,7 @@ import { startBehindProxy, type BehindProxy } from './trouble/behind-proxy.ts'
 import { healthy, saying } from './trouble/faulty-proxy.ts'
 
 describe('a trade by what a wallet approved, where the best route needs another approval', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let stage: BehindProxy
   before(async () => {
     stage = await startBehindProxy()

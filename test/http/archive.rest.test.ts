@@ -20,7 +20,7 @@ const swap = { ...local, connector: 'uniswap', base: 'ETH', quote: 'USDC', side:
 
 for (const kind of ['embedded', 'postgres'] as const) {
   describe(`a server with transactions that ended long ago (${kind})`, function () {
-    this.timeout(120_000)
+    this.timeout(300_000)
     let postgres: TestPostgres | undefined
     let server: TestServer
     let kernel: Kernel

@@ -6,7 +6,8 @@ import { startServer, type TestServer } from '../../testkit/server.ts'
 import { brokenContracts, withContract } from './broken-contracts.ts'
 import { admins, local, mined, oneChain, outcome, uniswap } from './shared-server.ts'
 
-describe('a list with one bad entry', () => {
+describe('a list with one bad entry', function () {
+  this.timeout(300_000)
   let server: TestServer
   let client: Client
   let rpc: Rpc

@@ -8,7 +8,8 @@ import { startServer, type TestServer } from '../../testkit/server.ts'
 import { brokenContracts, withContract } from './broken-contracts.ts'
 import { local, mined, oneChain, outcome, traders } from './shared-server.ts'
 
-describe('a broken market', () => {
+describe('a broken market', function () {
+  this.timeout(300_000)
   let server: TestServer
   let client: Client
   let rpc: Rpc

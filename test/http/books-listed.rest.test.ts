@@ -15,7 +15,7 @@ const abi = new Interface([
 ])
 
 describe('the book of a token that comes on a list after it was bought', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TestServer
   let token: string
   let weth: string

@@ -18,7 +18,7 @@ const clients = {
 }
 
 describe('books held against the chain', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let server: TestServer
   let rpc: Rpc
   let begun: string

@@ -6,7 +6,8 @@ import { until } from '../transactions/site.ts'
 import { admins, local, sharedServer, swap, traders, uniswap, type SharedServer } from './shared-server.ts'
 
 /** The sums of the book, held against a spreadsheet that is made of the trades themselves. */
-describe('/books', () => {
+describe('/books', function () {
+  this.timeout(600_000)
   let server: SharedServer
   let client: Client
   let since: string

@@ -5,7 +5,7 @@ import { sharedServer } from './shared-server.ts'
 import { throughKoa, twoWays, type TwoWays } from './two-ways.ts'
 
 describe('a GET that is answered beside Koa', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let ways: TwoWays
   before(async () => {
     const { url, certsDir } = await sharedServer()

@@ -9,7 +9,8 @@ import { startServer, type TestServer } from '../../testkit/server.ts'
 import { scrape } from './scrape.ts'
 import { local, mined, oneChain, outcome, traders } from './shared-server.ts'
 
-describe('a change of conf/clients.yml', () => {
+describe('a change of conf/clients.yml', function () {
+  this.timeout(300_000)
   let server: TestServer
   let bot: Client
   const wrap = () => bot.post('/evm/wrap', { ...local, address: traders, amount: '0.1' })

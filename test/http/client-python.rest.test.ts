@@ -28,7 +28,8 @@ interface Script {
   rest(): Promise<readonly unknown[]>
 }
 
-describe('the Python client', () => {
+describe('the Python client', function () {
+  this.timeout(600_000)
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-python-'))
   const site = path.join(folder, 'site')
   const running = new Set<ChildProcess>()

@@ -11,7 +11,8 @@ import { sharedServer, traders, type SharedServer } from './shared-server.ts'
 const local = { chain: 'ethereum', network: 'local' } as const
 const swap = { ...local, connector: 'uniswap', base: 'ETH', quote: 'USDC', side: 'SELL', amount: '0.1' } as const
 
-describe('the client for bots', () => {
+describe('the client for bots', function () {
+  this.timeout(300_000)
   let server: SharedServer
   let line: Line
   let client: SluiceClient

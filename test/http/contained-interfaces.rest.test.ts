@@ -15,7 +15,7 @@ const listed = {
 }
 
 describe('interfaces of third parties in processes of their own', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let server: TestServer
   const clients = new Map<string, Client>()
   /** A client of an interface, the same one each time. */

@@ -18,7 +18,8 @@ import { admins, local, mined, oneChain, others, outcome, traders } from './shar
 const spender = '0x00000000000000000000000000000000000000A7'
 const wallets = [admins, admins, traders, others] as const
 
-describe('a journal with rows that cannot be read', () => {
+describe('a journal with rows that cannot be read', function () {
+  this.timeout(300_000)
   let home: string
   let server: TestServer
   const hashes: string[] = []

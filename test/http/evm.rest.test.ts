@@ -15,7 +15,8 @@ import {
 
 const most = (2n ** 256n - 1n).toString()
 
-describe('/evm', () => {
+describe('/evm', function () {
+  this.timeout(300_000)
   let server: SharedServer
   let client: Client
   const wallet = { ...local, address: others }

@@ -58,7 +58,7 @@ const unserved = (endpoints as readonly Endpoint[])
 const httpsOwn = [404, 405, 413, 415, 431]
 
 describe(`any request (SLUICE_FUZZ_SEED=${seed})`, function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: SharedServer
   /** Hashes that were answered: the same key twice gives the same. */
   const sent = new Set<string>()

@@ -20,7 +20,7 @@ const listed = {
 }
 
 describe('interfaces of plugins', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TestServer
   const clients = new Map<string, Client>()
   /** A client of an interface, the same one each time. */

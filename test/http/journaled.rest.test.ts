@@ -6,7 +6,8 @@ import { until } from '../transactions/site.ts'
 import { admins, local, overtaken, traders, sharedServer, swap, type SharedServer } from './shared-server.ts'
 
 /** What the journal tells of a transaction: what was asked for, what it was quoted by, what it brought and what it cost. */
-describe('a journaled transaction', () => {
+describe('a journaled transaction', function () {
+  this.timeout(300_000)
   let server: SharedServer
   let client: Client
 

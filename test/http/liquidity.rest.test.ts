@@ -23,7 +23,8 @@ const raw = (padded: string) => BigInt(padded.replace('.', ''))
 const envelope = ['network', 'timestamp', 'latency']
 const gas = ['gasPrice', 'gasPriceToken', 'gasLimit', 'gasCost']
 
-describe('/amm/liquidity', () => {
+describe('/amm/liquidity', function () {
+  this.timeout(300_000)
   let server: SharedServer
   let client: Client
   let provider: JsonRpcProvider

@@ -19,7 +19,8 @@ import {
 } from './shared-server.ts'
 
 /** What the journal says that a transaction moved is what the balances of its wallet say, to the unit. */
-describe('the movements of a final transaction', () => {
+describe('the movements of a final transaction', function () {
+  this.timeout(300_000)
   let server: SharedServer
   let client: Client
   let tokens: readonly { symbol: string; address: string }[]

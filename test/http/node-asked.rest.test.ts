@@ -14,7 +14,7 @@ const cold = { uniswap: '15000', sushiswap: '300', pancakeswap: '300' }
 const blocks = 5
 
 describe('requests to the node for prices, counted by a proxy', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let stage: BehindProxy
   let proxy: BehindProxy['proxy']
   let server: BehindProxy['server']

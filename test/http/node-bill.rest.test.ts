@@ -14,7 +14,7 @@ const isOfBlocks = (methods: readonly string[]) =>
   methods[0] === 'eth_getBlockTransactionCountByHash'
 
 describe('calls to the node for trades, counted by a proxy', function () {
-  this.timeout(240_000)
+  this.timeout(300_000)
   let stage: BehindProxy
   let asked: string[] = []
   let receivers: FaultyProxy[] = []

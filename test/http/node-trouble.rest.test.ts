@@ -177,7 +177,7 @@ describe('a failing node', () => {
   })
 
   it('passes on what the chain says of a transaction, in every form of the error table', async function () {
-    this.timeout(180_000)
+    this.timeout(300_000)
     for (const row of nodeErrorRows.filter(({ is, to }) => is === 'verdict' && to === undefined)) {
       await proxy.become(saying((method) => (method === 'eth_estimateGas' ? row : undefined)))
       const answer = await client.post('/evm/wrap', { ...wallet, amount: '0.001' })

@@ -66,7 +66,8 @@ export const wrong = () => [
 ]
 `
 
-describe('a client on the types that openapi-typescript makes of /openapi.json', () => {
+describe('a client on the types that openapi-typescript makes of /openapi.json', function () {
+  this.timeout(300_000)
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-openapi-'))
   let server: SharedServer
 

@@ -3,7 +3,8 @@ import { admins, mined, sharedServer, type SharedServer } from './shared-server.
 
 const venue = { chain: 'ethereum', network: 'local', connector: 'uniswap' }
 
-describe('a hundred concurrent trades of one wallet', () => {
+describe('a hundred concurrent trades of one wallet', function () {
+  this.timeout(300_000)
   let server: SharedServer
   before(async () => {
     server = await sharedServer()

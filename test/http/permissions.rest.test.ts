@@ -181,7 +181,7 @@ const all: readonly Endpoint[] = endpoints
 const addresses = async (client: Client) => (await client.get('/wallet')).body.map(({ address }: { address: string }) => address)
 
 describe('permissions', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let server: SharedServer
   before(async () => {
     server = await sharedServer()

@@ -19,7 +19,7 @@ const traderKey = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b7
 const strangerKey = '0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6'
 
 describe('Trades by permits of Permit2', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TestServer
   let rpc: Rpc
   let provider: JsonRpcProvider

@@ -74,7 +74,8 @@ const position = [
   'pendingFundingPayment',
 ]
 
-describe('/perpAMM and /perp', () => {
+describe('/perpAMM and /perp', function () {
+  this.timeout(300_000)
   let server: SharedServer
   let client: Client
   const ask = (verb: string, fields: object = {}, prefix = '/perpAMM', by = client): Promise<Answer> =>

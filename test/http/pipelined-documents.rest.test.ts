@@ -6,7 +6,7 @@ import { createClient } from '../../testkit/client.ts'
 import { makeHome, sluice, type RunningCommand } from '../start/command.ts'
 
 describe('a client that asks for the documents many times at once', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let home: Awaited<ReturnType<typeof makeHome>>
   let server: RunningCommand
 

@@ -5,7 +5,8 @@ import { startServer, type TestServer } from '../../testkit/server.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { admins, atNode, local, mined, noted, outcome, swap, traders } from './shared-server.ts'
 
-describe('/network/poll of a transaction with several attempts', () => {
+describe('/network/poll of a transaction with several attempts', function () {
+  this.timeout(300_000)
   let server: TestServer
   let client: Client
   let stranger: Client

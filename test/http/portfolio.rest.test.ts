@@ -32,7 +32,7 @@ type Body = Answer['body']
 
 /** Two networks: the devnet, and one with nothing but a wallet's coin. */
 describe('The portfolio of wallets', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let home: string
   let server: TestServer
   let line: NodeLine

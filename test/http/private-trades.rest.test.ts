@@ -10,7 +10,7 @@ describe('a private trade', () => {
   let server: TestServer
   let relay: PrivateRelay
   before(async function () {
-    this.timeout(120_000)
+    this.timeout(300_000)
     const blocksComeByThemselves = async () => undefined
     relay = await startPrivateRelay(blocksComeByThemselves)
     // What it holds is looked at: a cancel is one like any other.

@@ -73,7 +73,7 @@ const clients = {
 }
 
 describe('a contained plugin whose trade brings less when it is mined than in its simulation', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let home: string
   let server: TestServer
   let postgres: TestPostgres | undefined

@@ -24,7 +24,7 @@ const isOfAnybody = ({ method, params: [filter] }: { method: string; params: rea
   method === 'eth_getLogs' && !Array.isArray(Reflect.get(Object(filter), 'address'))
 
 describe('while nodes refuse to return logs', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let stage: BehindProxy
   let proxy: BehindProxy['proxy']
   let server: BehindProxy['server']

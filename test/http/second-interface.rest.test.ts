@@ -34,7 +34,7 @@ function dialect({ dispatch, settings, limits, metrics, log }: ServerParts, port
 }
 
 describe('a second interface of the same server', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let server: TestServer
   let port: number
   const clients: Client[] = []

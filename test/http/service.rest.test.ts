@@ -28,7 +28,7 @@ const operationsOf = (of: object) =>
   Object.entries(of).flatMap(([path, item]) => Object.keys(Object(item)).map((method) => `${method.toUpperCase()} ${path}`))
 
 describe('the service', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let client: Client
   before(async () => {
     client = (await sharedServer()).client
@@ -193,7 +193,7 @@ const queryExamples = ({ parameters }: Operation): [string, unknown][] =>
   parameters.flatMap(({ name, example }): [string, unknown][] => (example === undefined ? [] : [[name, example]]))
 
 describe('/openapi.json', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   // eslint-disable-next-line typescript/no-explicit-any -- a document, looked into
   let document: any
   before(async () => {

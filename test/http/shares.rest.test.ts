@@ -22,7 +22,7 @@ const envelope = ['network', 'timestamp', 'latency']
 const gas = ['gasPrice', 'gasPriceToken', 'gasLimit', 'gasCost']
 
 describe('/amm/shares', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let server: SharedServer
   let client: Client
   let provider: JsonRpcProvider

@@ -68,7 +68,8 @@ function startBot(url: string, certs: string, requestOf: (index: number) => stri
   return bot
 }
 
-describe('stopping a server under load', () => {
+describe('stopping a server under load', function () {
+  this.timeout(300_000)
   let home: { home: string; remove(): Promise<void> }
   let server: RunningCommand
   let url = ''

@@ -12,7 +12,8 @@ const dollarFor = {
   BUY: { base: 'USDC', quote: 'DAI', amount: '100', most: '400000' },
 } as const
 
-describe('a trade past its bound', () => {
+describe('a trade past its bound', function () {
+  this.timeout(300_000)
   let server: SharedServer
   before(async () => {
     server = await sharedServer()

@@ -26,7 +26,7 @@ const algebra = ['camelot-v4', 'quickswap-v3', 'quickswap-v4']
 const count = 20
 
 describe('source of a price, by what a proxy sees of the calls to the node', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let stage: BehindProxy
   let trips: Awaited<ReturnType<typeof countedTrips>>
   let names: string[]

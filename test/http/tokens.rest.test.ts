@@ -11,7 +11,7 @@ import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 const missing = '0x000000000000000000000000000000000000dEaD'
 
 describe('tokens at run time', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let server: TestServer
   let rpc: Rpc
   let deployer: NonceManager

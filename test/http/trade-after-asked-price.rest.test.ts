@@ -9,7 +9,7 @@ const ttl = 60
 const priced = { ...uniswap, base: 'ETH', quote: 'USDC', side: 'SELL' }
 
 describe('a trade after a price from the chain', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let stage: BehindProxy
   before(async () => {
     stage = await startBehindProxy({}, { 'connectors/uniswap.yml': { ttl, versions: { v2: { ttl }, v3: { ttl } } } })

@@ -10,7 +10,7 @@ const weth = addresses.tokens.WETH.address
 const erc20 = new Interface(['function approve(address spender, uint256 value)', 'function transfer(address to, uint256 value)'])
 
 describe('a trade with wallet and pools in memory', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let stage: BehindProxy
   let proxy: BehindProxy['proxy']
   let server: BehindProxy['server']

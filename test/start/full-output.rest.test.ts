@@ -9,7 +9,8 @@ import { eventually, makeHome, root, sluice } from './command.ts'
 /** Every write to it fails as on a full disk. */
 const full = '/dev/full'
 
-describe('sluice start, where nothing that it prints or logs can be written', () => {
+describe('sluice start, where nothing that it prints or logs can be written', function () {
+  this.timeout(300_000)
   let home: { home: string; remove(): Promise<void> }
   let server: ChildProcess | undefined
   afterEach(async () => {

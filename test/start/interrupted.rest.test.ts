@@ -15,7 +15,8 @@ function processesIn(folder: string): string[] {
   })
 }
 
-describe('a start that is interrupted', () => {
+describe('a start that is interrupted', function () {
+  this.timeout(300_000)
   for (const [signal, code, when] of [
     ['SIGINT', 130, /Made certificates/],
     ['SIGTERM', 143, /Deploying the exchanges/],

@@ -11,7 +11,7 @@ import { local, oneChain, outcome, swap, traders } from '../http/shared-server.t
 const storeBefore = new URL('../fixtures/store-0.2.0/sluice.db.gz', import.meta.url)
 
 describe('a server on a data folder from before the market check', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let home: string
   before(async () => {
     home = await mkdtemp(path.join(tmpdir(), 'sluice-'))

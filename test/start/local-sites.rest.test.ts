@@ -19,7 +19,8 @@ const plugins = ['ethereum', 'uniswap', 'hyperliquid', 'hyperliquid-chain', 'sol
 const folder = process.env[programsVariable]
 const programs: Readonly<Record<string, string>> = folder === undefined ? {} : { [programsVariable]: folder }
 
-describe('networks that are simulated beside the devnet', () => {
+describe('networks that are simulated beside the devnet', function () {
+  this.timeout(600_000)
   const cleanUps: (() => unknown)[] = []
   afterEach(async () => {
     for (const each of cleanUps.splice(0).toReversed()) await each()

@@ -8,7 +8,8 @@ import { expect } from 'chai'
 import { forkModule } from '../../core/wallet/supervisor.ts'
 import { makeHome, root } from './command.ts'
 
-describe('the memory of the processes', () => {
+describe('the memory of the processes', function () {
+  this.timeout(300_000)
   let home: Awaited<ReturnType<typeof makeHome>>
   let server: ChildProcessByStdio<null, Readable, null> | undefined
   before(async () => {

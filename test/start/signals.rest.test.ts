@@ -47,7 +47,8 @@ const isListening = (host: string, port: number): Promise<boolean> =>
     socket.once('error', () => resolve(false))
   })
 
-describe('a signal that is not for stopping', () => {
+describe('a signal that is not for stopping', function () {
+  this.timeout(300_000)
   let home: { home: string; remove(): Promise<void> }
   let server: ReturnType<typeof start>
 
@@ -104,7 +105,7 @@ describe('a signal that is not for stopping', () => {
 })
 
 describe('a stop while a contained plugin starts threads', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   for (const threads of [50, 480])
     it(`ends with the status 0 where there are up to ${threads}`, async () => {
       const { home, remove } = await makeHome({ plugins: { folders: [...twoPlugins, 'third'] } })

@@ -10,7 +10,8 @@ import { eventually, keepDevnet, makeHome, sluice, twoPlugins, type RunningComma
 const ready = /Sluice is ready at (https:\S+)/
 const rpc = /ethereum\/local\s+block \d+, \d+ s ago\s+(http:\S+)/
 
-describe('sluice start', () => {
+describe('sluice start', function () {
+  this.timeout(300_000)
   const cleanUps: (() => unknown)[] = []
   afterEach(async () => {
     for (const each of cleanUps.splice(0).toReversed()) await each()

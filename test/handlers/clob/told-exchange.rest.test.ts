@@ -137,7 +137,7 @@ const lies: Readonly<Record<string, readonly (readonly [verb: string, lie: Lie])
 }
 
 describe('an exchange with order books', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let folder: string
   let server: TestServer
   let made = 0

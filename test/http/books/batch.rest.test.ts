@@ -17,7 +17,7 @@ interface Entry {
 const saidOf = ({ state, error }: Entry): string => state ?? error?.name ?? 'nothing'
 
 describe('/clob/batchOrders', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let client: Client
   let made = 0
   const newId = () => `batch-${process.pid}-${Date.now()}-${made++}`

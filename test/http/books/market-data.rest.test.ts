@@ -22,7 +22,7 @@ const market = [
 ]
 
 describe('/clob', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let client: Client
   before(async () => {
     client = (await sharedServer()).client

@@ -8,7 +8,7 @@ const envelope = ['network', 'timestamp', 'latency']
 const bad = '400 INCOMPLETE_PARAMS'
 
 describe('/clob/orders', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let server: SharedServer
   let client: Client
   let made = 0
