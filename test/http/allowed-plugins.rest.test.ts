@@ -15,7 +15,7 @@ import { writeWholeFile } from '../../core/base/whole-file.ts'
 import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { startRelay, type Relay } from '../transactions/relay.ts'
-import { admins, local, mined, noted, oneChain, outcome, tradeExactly, twins } from './shared-server.ts'
+import { admins, atNode, local, mined, noted, oneChain, outcome, tradeExactly, twins } from './shared-server.ts'
 
 const plugins = fileURLToPath(new URL('../fixtures/plugins/allowed', import.meta.url))
 const plainSwap = fileURLToPath(new URL('../fixtures/plugins/contained/plain-swap', import.meta.url))
@@ -480,6 +480,7 @@ describe('trades of a plugin that the operator has allowed', function () {
       // By its lock, or, once the server has taken it away, as a name that nobody knows.
       const removed = await approve()
       expect(outcome(removed), removed.text).to.be.oneOf(['403 FORBIDDEN', outcome(await approve('nobody'))])
+      await atNode(rpc, faster.body.txHash)
       await rpc('evm_mine')
       expect((await mined(server.client, faster.body.txHash)).body.txReceipt.status).to.equal(1)
     } finally {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Client } from '../../testkit/client.ts'
 import {
+  atNode,
   freshAddress,
   listedSpender,
   local,
@@ -336,6 +337,7 @@ describe('/evm', function () {
       const { body: cancelled, status, text } = await client.post('/evm/cancel', wallet)
       expect(status, text).to.equal(200)
       expect(cancelled.nonce).to.equal(pending.nonce)
+      await atNode(server.rpc, cancelled.txHash)
       await server.rpc('evm_mine')
       expect((await mined(client, cancelled.txHash)).body.txReceipt.status).to.equal(1)
       const late = await client.post('/evm/cancel', { ...wallet, nonce: pending.nonce })

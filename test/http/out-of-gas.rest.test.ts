@@ -3,7 +3,7 @@ import { Contract, ContractFactory, Interface, JsonRpcProvider, MaxUint256, Nonc
 import { setTimeout } from 'node:timers/promises'
 import { addresses } from '../devnet/addresses.ts'
 import oddToken from '../fixtures/tokens/OddToken.json' with { type: 'json' }
-import { local, mined, others, outcome, sharedServer, type SharedServer, traders, withoutBlocks } from './shared-server.ts'
+import { atNode, local, mined, others, outcome, sharedServer, type SharedServer, traders, withoutBlocks } from './shared-server.ts'
 
 describe('a wallet without coins for gas', () => {
   let server: SharedServer
@@ -63,6 +63,7 @@ describe('a trade through a pool that the newest block made', () => {
         while (outcome(await server.client.post('/amm/price', trade)) === '422 PRICE_FAILED') await setTimeout(50)
         const traded = await server.client.post('/amm/trade', trade)
         expect(outcome(traded), traded.text).to.equal('200')
+        await atNode(server.rpc, traded.body.txHash)
         await server.rpc('evm_increaseTime', 2)
         await server.rpc('evm_mine')
         const { body, text } = await mined(server.client, traded.body.txHash)

@@ -3,7 +3,7 @@ import { AbiCoder, Contract, Interface, JsonRpcProvider, Wallet, concat } from '
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import type { Answer } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
-import { local, mined, oneChain, outcome, traders, uniswap } from './shared-server.ts'
+import { atNode, local, mined, oneChain, outcome, traders, uniswap } from './shared-server.ts'
 
 const permit2Address = '0x000000000022D473030F116dDEE9F6B43aC78BA3'
 const permit2 = new Interface([
@@ -152,10 +152,12 @@ describe('Trades by permits of Permit2', function () {
     // Of another token there is none.
     const other = await trade({ base: 'WBTC', amount: '0.01' })
     expect(outcome(other), other.text).to.equal('200')
+    await atNode(rpc, other.body.txHash)
     await rpc('evm_mine')
     await mined(server.client, first.body.txHash)
     const third = await trade()
     expect(outcome(third), third.text).to.equal('200')
+    await atNode(rpc, third.body.txHash)
     await rpc('evm_mine')
     for (const { body } of [other, third]) expect((await mined(server.client, body.txHash)).body.txReceipt.status).to.equal(1)
   })
@@ -173,6 +175,7 @@ describe('Trades by permits of Permit2', function () {
   it('fill, though somebody had Permit2 take the permit first', async () => {
     await stopBlocks()
     const { body } = await trade({ base: 'USDT', amount: '30' })
+    await atNode(rpc, body.txHash)
     const { permit, signature } = await permitIn(body.txHash)
     const stranger = new Wallet(strangerKey, provider)
     const data = permit2.encodeFunctionData('permit', [traders, permit.toArray(true), signature])
@@ -239,6 +242,7 @@ describe('Trades by permits of Permit2', function () {
     const { body } = await trade({ base: 'DAI', amount: '5' })
     const cancel = await server.client.post('/evm/cancel', { ...local, address: traders, nonce: body.nonce })
     expect(outcome(cancel), cancel.text).to.equal('200')
+    await atNode(rpc, cancel.body.txHash)
     await rpc('anvil_mine', '0x3')
     await rpc('evm_setAutomine', true)
     await rpc('evm_setIntervalMining', 1)

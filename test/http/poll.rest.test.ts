@@ -3,7 +3,7 @@ import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { newClient } from '../../core/tls/certificates.ts'
-import { admins, atNode, local, mined, noted, outcome, swap, traders } from './shared-server.ts'
+import { admins, atNode, local, mined, noted, outcome, sendAgain, swap, takenOut, traders } from './shared-server.ts'
 
 describe('/network/poll of a transaction with several attempts', function () {
   this.timeout(300_000)
@@ -39,7 +39,7 @@ describe('/network/poll of a transaction with several attempts', function () {
 
   before(async () => {
     server = await startServer({
-      settings: { 'server.requestTimeoutSeconds': 5 },
+      settings: { 'server.requestTimeoutSeconds': 15 },
       conf: {
         'clients.yml': {
           clients: {
@@ -79,6 +79,7 @@ describe('/network/poll of a transaction with several attempts', function () {
     expect(entry.attempts.map(({ txHash }: { txHash: string }) => txHash)).to.deep.equal([first.txHash, second.txHash])
     expect(entry.txHash).to.equal(second.txHash)
 
+    await atNode(rpc, second.txHash)
     await rpc('evm_mine')
     const byFirst = (await poll(first.txHash)).body
     expect(byFirst).to.include({ txHash: first.txHash, txStatus: 1, replacedBy: second.txHash })
@@ -93,8 +94,8 @@ describe('/network/poll of a transaction with several attempts', function () {
     const first = await trade()
     const second = await speedUp()
     const entry = await server.kernel.services.transactions.find('ethereum', 'local', first.txHash)
-    await rpc('anvil_dropTransaction', second.txHash)
-    await rpc('eth_sendRawTransaction', `0x${Buffer.from(entry?.attempts[0]?.raw ?? []).toString('hex')}`)
+    await takenOut(rpc, second.txHash)
+    await sendAgain(rpc, `0x${Buffer.from(entry?.attempts[0]?.raw ?? []).toString('hex')}`)
     await rpc('evm_mine')
     const bySecond = (await poll(second.txHash)).body
     expect(bySecond).to.include({ txHash: second.txHash, txStatus: 1, replacedBy: first.txHash })
@@ -112,6 +113,7 @@ describe('/network/poll of a transaction with several attempts', function () {
     expect((await poll(first.txHash, stranger)).body)
       .to.include({ txStatus: 2 })
       .and.not.to.have.any.keys('replacedBy', 'txState')
+    await atNode(rpc, second.txHash)
     await rpc('evm_mine')
     await becomes(first.txHash, 'CONFIRMED')
     expect((await poll(first.txHash, stranger)).body).to.include({ txStatus: -1, txReceipt: null })
@@ -122,6 +124,7 @@ describe('/network/poll of a transaction with several attempts', function () {
     const first = await trade()
     const { body: cancel } = await client.post('/evm/cancel', { ...local, address: admins, nonce: first.nonce })
     expect((await poll(first.txHash)).body).to.include({ txStatus: 3, replacedBy: cancel.txHash })
+    await atNode(rpc, cancel.txHash)
     await rpc('evm_mine')
     await becomes(cancel.txHash, 'CONFIRMED')
     const lost = await becomes(first.txHash, 'CANCELLED', [3, -1])

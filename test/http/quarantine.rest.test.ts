@@ -16,7 +16,7 @@ import { follow } from '../events/client.ts'
 import { eventually, sluiceWith, twoPlugins } from '../start/command.ts'
 import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts'
 import { scrape } from './scrape.ts'
-import { admins, local, oneChain, outcome, traders } from './shared-server.ts'
+import { admins, atNode, local, oneChain, outcome, traders } from './shared-server.ts'
 
 const folder = fileURLToPath(new URL('../fixtures/plugins/trapping/trap', import.meta.url))
 const contract = '0x00000000000000000000000000000000000000E7'
@@ -135,7 +135,7 @@ describe('a contained plugin whose trade brings less when it is mined than in it
 
   /** Waits until the journal has it as final. */
   async function final(txHash: string): Promise<void> {
-    for (let tries = 0; tries < 400; tries += 1) {
+    for (let tries = 0; tries < 1_200; tries += 1) {
       const { transactions } = (await server.client.get('/transactions', { txHash })).body
       if (transactions[0]?.final) return void expect(transactions[0].txState).to.equal('CONFIRMED')
       await new Promise((resolve) => setTimeout(resolve, 50))
@@ -153,11 +153,12 @@ describe('a contained plugin whose trade brings less when it is mined than in it
     try {
       const answer = await server.client.post('/amm/trade', { ...trade, ...request })
       expect(outcome(answer), answer.text).to.equal('200')
+      await atNode(rpc, answer.body.txHash)
       const price = { maxFeePerGas: toBeHex(parseUnits('200', 9)), maxPriorityFeePerGas: toBeHex(parseUnits('100', 9)) }
       await rpc('eth_sendTransaction', { from: author, to: contract, data: words(more, less), gas: '0x30d40', ...price })
       await rpc('evm_mine')
       // No block comes after it: this is told at first sight.
-      for (let tries = 0; tries < 400 && !(await plugin()).quarantine; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50))
+      for (let tries = 0; tries < 1_200 && !(await plugin()).quarantine; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50))
       return answer.body.txHash
     } finally {
       await rpc('evm_setAutomine', true)

@@ -5,6 +5,7 @@ import { devnetFeeToken } from '../../testkit/cards/venue.ts'
 import type { Answer, Client } from '../../testkit/client.ts'
 import {
   admins,
+  atNode,
   freshAddress,
   local,
   mined,
@@ -52,6 +53,7 @@ describe('/amm/shares', function () {
       const answers: Answer[] = []
       for (const send of sends) answers.push(await send())
       for (const answer of answers) expect(outcome(answer), answer.text).to.equal('200')
+      for (const { body } of answers) await atNode(server.rpc, body.txHash)
       await server.rpc('evm_increaseTime', 2)
       await server.rpc('evm_mine')
       return answers

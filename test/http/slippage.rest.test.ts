@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Answer } from '../../testkit/client.ts'
 import { until } from '../transactions/site.ts'
-import { admins, local, mined, noted, outcome, sharedServer, type SharedServer, traders, withoutBlocks } from './shared-server.ts'
+import { admins, atNode, local, mined, noted, outcome, sharedServer, type SharedServer, traders, withoutBlocks } from './shared-server.ts'
 
 const coinFor = {
   SELL: { base: 'ETH', quote: 'USDC', amount: '0.5', most: '25' },
@@ -35,6 +35,7 @@ describe('a trade past its bound', function () {
       const fees = { maxPriorityFeePerGas: '20', maxFeePerGas: '60' }
       const before = await server.client.post('/amm/trade', { ...local, ...trade, ...fees, amount: most, address: admins })
       expect(outcome(before), before.text).to.equal('200')
+      for (const { body } of [own, before]) await atNode(server.rpc, body.txHash)
       await server.rpc('evm_increaseTime', 2)
       await server.rpc('evm_mine')
       await noted(server.client, own.body.txHash)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Answer, Client } from '../../testkit/client.ts'
-import { admins, freshAddress, local, mined, noted, outcome, sharedServer, swap, traders, type SharedServer } from './shared-server.ts'
+import { admins, atNode, freshAddress, local, mined, noted, outcome, sharedServer, swap, traders, type SharedServer } from './shared-server.ts'
 
 describe('/evm/speedUp', () => {
   let server: SharedServer
@@ -12,6 +12,11 @@ describe('/evm/speedUp', () => {
     const answer = await client.post('/amm/trade', { ...swap, base: 'ETH', amount: '0.01', address: traders })
     expect(answer.status, answer.text).to.equal(200)
     return answer.body
+  }
+  /** A block that has them. */
+  const mine = async (...hashes: readonly string[]): Promise<void> => {
+    for (const txHash of hashes) await atNode(server.rpc, txHash)
+    await server.rpc('evm_mine')
   }
   const attempts = async (txHash: string): Promise<string[]> =>
     (await client.get('/transactions', { txHash })).body.transactions[0].attempts.map((each: { txHash: string }) => each.txHash)
@@ -41,7 +46,7 @@ describe('/evm/speedUp', () => {
     expect(await attempts(higher.txHash)).to.deep.equal([higher.txHash, second.body.txHash])
     const { txData } = (await client.get('/network/poll', { ...local, txHash: second.body.txHash })).body
     expect([BigInt(txData.maxFeePerGas), BigInt(txData.maxPriorityFeePerGas)]).to.deep.equal([40n * 10n ** 9n, 3n * 10n ** 9n])
-    await server.rpc('evm_mine')
+    await mine(body.txHash, second.body.txHash)
     for (const txHash of [lower.txHash, higher.txHash]) {
       expect((await mined(client, txHash)).body.txReceipt.status).to.equal(1)
       // What is the lowest that waits is the journal's to say.
@@ -57,7 +62,7 @@ describe('/evm/speedUp', () => {
     expect(again.text).to.equal(first.text)
     expect(await attempts(pending.txHash)).to.deep.equal([pending.txHash, first.body.txHash])
     expect(outcome(await speedUp({ nonce: pending.nonce }, key))).to.equal('422 IDEMPOTENCY_CONFLICT')
-    await server.rpc('evm_mine')
+    await mine(first.body.txHash)
     await noted(client, pending.txHash)
   })
 
@@ -68,7 +73,7 @@ describe('/evm/speedUp', () => {
     expect(low.body.message).to.match(/maxFeePerGas \d/)
     expect(outcome(await speedUp({ maxFeePerGas: '100000' }))).to.equal('400 INCOMPLETE_PARAMS')
     expect(await attempts(pending.txHash)).to.deep.equal([pending.txHash])
-    await server.rpc('evm_mine')
+    await mine(pending.txHash)
     await noted(client, pending.txHash)
   })
 
