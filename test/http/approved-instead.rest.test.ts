@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Answer } from '../../testkit/client.ts'
 import { nodeErrorRows } from '../fixtures/node-errors.ts'
-import { local, outcome, traders } from './shared-server.ts'
+import { local, mined, outcome, traders } from './shared-server.ts'
 import { startBehindProxy, type BehindProxy } from './trouble/behind-proxy.ts'
 import { healthy, saying } from './trouble/faulty-proxy.ts'
 
@@ -19,7 +19,9 @@ describe('a trade by what a wallet approved, where the best route needs another 
   it("does not fail as unapproved because of the node's trouble with the other route", async () => {
     const { client } = stage.server
     const approve = { ...local, address: traders, spender: 'uniswap/v3', token: 'USDT', amount: '100000' }
-    expect(outcome(await client.post('/evm/approve', approve))).to.equal('200')
+    const approved = await client.post('/evm/approve', approve)
+    expect(outcome(approved), approved.text).to.equal('200')
+    await mined(client, approved.body.txHash)
     // It does not set the node aside.
     const row = nodeErrorRows.find(({ message }) => message === 'header not found')
     const told: string[] = []

@@ -37,8 +37,9 @@ describe('the pools of a pair', () => {
 
   it('come from all connectors, the deepest first, from memory', async () => {
     // A node is asked for the first.
-    await pools()
-    const { body, text } = await pools()
+    let { body, text } = await pools()
+    const isInMemory = () => body.pools.every(({ source }: ShownPool) => source === 'memory')
+    for (let tries = 0; !isInMemory() && tries < 20; tries += 1) ({ body, text } = await pools())
     const all: ShownPool[] = body.pools
     expect(new Set(all.map(({ connector }) => connector)), text).to.include.keys('uniswap', 'sushiswap', 'balancer')
     expect(new Set(all.filter(({ connector }) => connector === 'uniswap').map(({ version }) => version))).to.include.keys('v2', 'v3', 'v4')

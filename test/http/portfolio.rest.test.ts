@@ -118,11 +118,12 @@ describe('The portfolio of wallets', function () {
     await noted(server.client, txHash)
     return txHash
   }
-  /** What the wallet's owner does without this server. */
+  /** What the wallet's owner does without this server, which knows the block then. */
   async function elsewhere(to: string, signature: string, args: readonly unknown[], from: string = traders): Promise<void> {
     await rpc('anvil_impersonateAccount', from)
-    await rpc('eth_sendTransaction', { from, to, data: abi.encodeFunctionData(signature, args) })
+    const sent = await rpc('eth_sendTransaction', { from, to, data: abi.encodeFunctionData(signature, args) })
     await rpc('anvil_stopImpersonatingAccount', from)
+    await mined(server.client, String(sent))
   }
   const placeOf = (body: { networks: Body[] }, network: string) => body.networks.find((each) => each.network === network)
   const walletOf = (body: { networks: Body[] }, network: string, address: string) =>

@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient } from '../../testkit/client.ts'
 import { startServer } from '../../testkit/server.ts'
-import { local, oneChain, outcome, swap, traders } from '../http/shared-server.ts'
+import { local, mined, oneChain, outcome, swap, traders } from '../http/shared-server.ts'
 
 const storeBefore = new URL('../fixtures/store-0.2.0/sluice.db.gz', import.meta.url)
 
@@ -31,7 +31,8 @@ describe('a server on a data folder from before the market check', function () {
     await newClient(server.certsDir, 'bot').catch(() => undefined) // it has one from the start before
     const client = createClient(server.url, server.certsDir, 'bot')
     try {
-      await client.post('/evm/approve', { ...local, address: traders, spender: 'uniswap', token: 'WETH' })
+      const approved = await client.post('/evm/approve', { ...local, address: traders, spender: 'uniswap', token: 'WETH' })
+      if (approved.status === 200) await mined(client, approved.body.txHash)
       const trade = await client.post('/amm/trade', { ...swap, address: traders })
       return { said: server.kernel.warnings.filter((each) => each.includes('"bot"')), trade: outcome(trade) }
     } finally {
