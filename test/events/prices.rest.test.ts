@@ -142,6 +142,8 @@ describe('prices in /events', function () {
     // No block comes between what is counted and what is taken back, and the trade is in none again before it is heard.
     await rpc('evm_setIntervalMining', 0)
     try {
+      // One that was being made is there before this one.
+      await rpc('evm_mine')
       await rpc('anvil_reorg', Number(await rpc('eth_blockNumber')) - block + 1, [])
       await rpc('anvil_mine', '0x2')
       await follower.hears('that it went back', (told) => follower.told.indexOf(told) >= count && told.data.price === data.price)

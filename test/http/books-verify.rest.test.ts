@@ -90,6 +90,8 @@ describe('books held against the chain', function () {
   it('finds a planted loss of one unit with its block', async () => {
     await pass(3)
     const block = await withoutBlocks(rpc, async () => {
+      // After one that was being made.
+      await rpc('evm_mine')
       await rpc('anvil_setBalance', address, toBeHex(BigInt(String(await rpc('eth_getBalance', address, 'latest'))) - 1n))
       return Number(await rpc('eth_blockNumber'))
     })

@@ -18,6 +18,9 @@ describe('a trade with wallet and pools in memory', function () {
   before(async () => {
     stage = await startBehindProxy()
     ;({ proxy, server, rpc } = stage)
+    // A block comes with a transaction, and none by the clock: what is in memory would have to be read on beside a trade.
+    await rpc('evm_setIntervalMining', 0)
+    await rpc('evm_setAutomine', true)
   })
   after(() => stage?.stop())
 
@@ -64,7 +67,7 @@ describe('a trade with wallet and pools in memory', function () {
     expect(await simulates('ETH', '0.01')).to.equal(true)
     await warm('ETH', '0.01')
     // The newest block is in memory, and none comes that would have to be read first.
-    await rpc('evm_setIntervalMining', 0)
+    await rpc('evm_setAutomine', false)
     await toldSeconds(server.client, rpc)
     await price()
     let release = () => {}
@@ -75,7 +78,8 @@ describe('a trade with wallet and pools in memory', function () {
     })
     const { status, text, body } = await sell('ETH', '0.02')
     release()
-    await rpc('evm_setIntervalMining', 1)
+    await rpc('evm_setAutomine', true)
+    await rpc('evm_mine')
     expect(status, text).to.equal(200)
     await done(body.txHash)
   })

@@ -31,7 +31,7 @@ describe('/clob/orders', function () {
   const one = async (clientOrderId: string) => (await list({ clientOrderId })).orders[0]
   /** Waits until an order is as the test needs it: the journal looks once per block. */
   async function until(clientOrderId: string, ...states: string[]): Promise<Answer['body']> {
-    const end = Date.now() + 20_000
+    const end = Date.now() + 60_000
     for (;;) {
       const order = await one(clientOrderId)
       if (states.includes(order.state)) return order

@@ -21,7 +21,7 @@ const isNoDevnet = (file: string) => !path.basename(file).startsWith('devnet')
 await cp(builtIn('ethereum'), chain, { recursive: true, filter: isNoDevnet })
 await change(path.join(chain, 'index.ts'), /'ethereum',/, "'proxied', version: '0.1.0',")
 await change(path.join(chain, 'networks.ts'), otherNetworks, '')
-await writeFile(path.join(chain, 'defaults.yml'), `local: { rpcUrls: ['${rpcUrl}'], requestTimeoutSeconds: 6 }\n`)
+await writeFile(path.join(chain, 'defaults.yml'), `local: { rpcUrls: ['${rpcUrl}'], requestTimeoutSeconds: 12 }\n`)
 await cp(builtIn('uniswap'), connector, { recursive: true, filter: isNoDevnet })
 await change(path.join(connector, 'index.ts'), /'uniswap',/, "'proxyswap', version: '0.1.0',")
 await change(path.join(connector, 'deployments.ts'), otherNetworks, '')
@@ -59,7 +59,7 @@ const server = await startServer({
   plugins: [plugins],
   trusted: ['proxied', 'proxyswap', 'proxybook', 'proxyperp'],
   env: { SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
-  settings: { 'data.dir': dataDir, 'log.level': 'trace', 'server.requestTimeoutSeconds': 4 },
+  settings: { 'data.dir': dataDir, 'log.level': 'trace', 'server.requestTimeoutSeconds': 8 },
   conf: {
     'clients.yml': {
       clients: {

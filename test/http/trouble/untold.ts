@@ -21,7 +21,7 @@ export interface TransactionsOfRun {
 }
 
 /** How long a transaction may take to its end. */
-const finalMs = 60_000
+const finalMs = 120_000
 
 /** When all that was journaled has ended. @param fromBlock the first of the run */
 export async function readTransactions(client: Client, node: Rpc, fromBlock: number): Promise<TransactionsOfRun> {
