@@ -6,7 +6,7 @@ export async function run(
   args: readonly string[],
   { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
 ): Promise<string> {
-  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 })
+  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], timeout: 300_000 })
   let [out, errors] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => void (out += chunk))
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => void (errors += chunk))

@@ -101,7 +101,7 @@ def unknown(sluice: SluiceClient) -> None:
 
 def events(sluice: SluiceClient) -> None:
     # Nothing is asserted of the time: it ends a test that would not end.
-    Timer(60, sluice.close).start()
+    Timer(300, sluice.close).start()
     for event in sluice.events({"topics": ["transactions"], "address": ADDRESS}):
         if event.topic == "transactions":
             say([event.topic, event.id, event.data["nonce"], event.data["txState"]])

@@ -11,7 +11,9 @@ import { newClient, revoke } from '../../core/tls/certificates.ts'
 import { pythonTypes, pythonTypesText } from '../../tools/python-client.ts'
 import { root } from '../docs/page.ts'
 import { run } from '../docs/run.ts'
+import { until } from '../transactions/site.ts'
 import { startLine, type Line } from './faulty-line.ts'
+import { refusalOf } from './refused-certificate.ts'
 import { local, mined, sharedServer, traders, type SharedServer } from './shared-server.ts'
 
 /** Debian's own: it has the modules that build and check. */
@@ -288,8 +290,9 @@ describe('the Python client', function () {
     expect(await following.next()).to.equal('ready')
     let before = 0
     await asking.go(async () => {
+      const refusal = refusalOf(server.url, certsDir, 'python-leaver')
       await revoke(certsDir, 'python-leaver')
-      await sleep(1_500)
+      await refusal.heard()
       line.cut()
       before = line.connections
     })
@@ -321,12 +324,12 @@ describe('the Python client', function () {
 
   /** @returns the hash under the key, by another connection */
   async function untilJournaled(key: string): Promise<string> {
-    for (let tries = 0; tries < 200; tries += 1) {
+    let signed: unknown
+    await until('it is journaled', async () => {
       const { body } = await server.client.get('/transactions', { idempotencyKey: key })
-      const hash = body.transactions[0]?.txHash
-      if (typeof hash === 'string') return hash
-      await sleep(25)
-    }
-    throw new Error('Nothing was journaled.')
+      signed = body.transactions[0]?.txHash
+      return typeof signed === 'string'
+    })
+    return String(signed)
   }
 })

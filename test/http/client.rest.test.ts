@@ -5,7 +5,9 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { newClient, revoke } from '../../core/tls/certificates.ts'
 import { createClient, type SluiceClient, type SluiceEvent } from '../../client/index.ts'
+import { until } from '../transactions/site.ts'
 import { startLine, type Line } from './faulty-line.ts'
+import { refusalOf } from './refused-certificate.ts'
 import { sharedServer, traders, type SharedServer } from './shared-server.ts'
 
 const local = { chain: 'ethereum', network: 'local' } as const
@@ -67,7 +69,6 @@ describe('the client for bots', function () {
     const idempotencyKey = `lost ${String(Math.random())}`.replaceAll(' ', '-')
     line.state = 'no answers'
     const trading = client.post('/amm/trade', { ...swap, address: traders }, { idempotencyKey })
-    await new Promise((resolve) => setTimeout(resolve, 300))
     const signed = await untilJournaled(idempotencyKey)
     line.state = 'open'
     line.cut()
@@ -124,7 +125,7 @@ describe('the client for bots', function () {
     const { txHash, nonce } = await client.post('/amm/trade', { ...swap, address: traders })
     line.cut()
     await client.waitFor({ ...local, txHash })
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await until('its end is told', async () => told.includes(`${nonce} CONFIRMED`))
     ending.abort()
     expect(await following).to.have.property('name', 'AbortError')
     const own = told.filter((each) => each.startsWith(`${nonce} `)).map((each) => each.split(' ')[1])
@@ -146,9 +147,10 @@ describe('the client for bots', function () {
     const leaver = createClient({ url: line.url, certs: certsDir, name: 'leaver' })
     try {
       await leaver.get('/', {})
+      const refusal = refusalOf(server.url, certsDir, 'leaver')
       await revoke(certsDir, 'leaver')
       line.cut()
-      await new Promise((resolve) => setTimeout(resolve, 1_500))
+      await refusal.heard()
       const before = line.connections
       const error = await errorOf(leaver.get('/amm/price', swap))
       expect(error).to.include({ name: 'CERTIFICATE' })
@@ -181,11 +183,12 @@ describe('the client for bots', function () {
 
   /** @returns the hash under the key, by another connection */
   async function untilJournaled(key: string): Promise<string> {
-    for (let tries = 0; tries < 200; tries += 1) {
-      const { body } = await server.client.post('/amm/trade', { ...swap, address: traders }, { headers: { 'Idempotency-Key': key } })
-      if (body.txHash) return body.txHash
-      await new Promise((resolve) => setTimeout(resolve, 25))
-    }
-    throw new Error('Nothing was journaled.')
+    let signed: unknown
+    await until('it is journaled', async () => {
+      const { body } = await server.client.get('/transactions', { idempotencyKey: key })
+      signed = body.transactions[0]?.txHash
+      return typeof signed === 'string'
+    })
+    return String(signed)
   }
 })
