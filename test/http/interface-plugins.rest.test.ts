@@ -5,6 +5,7 @@ import { connect } from 'node:tls'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
+import { until } from '../transactions/site.ts'
 import { admins, listedSpender, local, oneChain, swap } from './shared-server.ts'
 
 const fixtures = path.join(import.meta.dirname, '..', 'fixtures', 'plugins', 'interfaces')
@@ -40,7 +41,7 @@ describe('interfaces of plugins', function () {
       trusted: ['pair-prices', 'unruly', 'once-desk'],
       settings: {
         ...oneChain.settings,
-        'server.requestTimeoutSeconds': 4,
+        'server.requestTimeoutSeconds': 12,
         'limits.onLocalNetworks': true,
         'wallet.allowedSpenders': [listedSpender],
       },
@@ -117,8 +118,8 @@ describe('interfaces of plugins', function () {
       const { body } = await server.client.get('/plugins')
       const shown = body.find((each: { name: string }) => each.name === 'pair-prices')
       expect(shown).to.include({ kind: 'interface', state: 'loaded', version: '0.1.0', tier: 'trusted' })
-      await new Promise((resolve) => setTimeout(resolve, 1_000))
-      expect((await server.client.get('/metrics')).text).to.contain('pair-prices:/price/:pair')
+      // Those of a scrape are kept for a moment.
+      await until('it is counted', async () => (await server.client.get('/metrics')).text.includes('pair-prices:/price/:pair'))
     })
   })
 
@@ -205,25 +206,25 @@ describe('interfaces of plugins', function () {
 
   describe('the delivery of an answer', () => {
     const told = async (client: Client, id: string): Promise<boolean | undefined> => {
-      for (let tries = 0; tries < 100; tries++) {
-        const { body } = await client.get(`/delivered/${id}`)
-        if (body.delivered !== undefined) return body.delivered
-        await new Promise((resolve) => setTimeout(resolve, 30))
-      }
-      return undefined
+      let delivered: boolean | undefined
+      await until('it is told', async () => {
+        delivered = (await client.get(`/delivered/${id}`)).body.delivered
+        return delivered !== undefined
+      })
+      return delivered
     }
-    /** Sends requests over one connection, and cuts it before their answers. */
-    const cut = async (ids: readonly string[], afterMs: number): Promise<void> => {
+    /** Sends requests over one connection, and cuts it once they have come, before their answers. */
+    const cut = async (client: Client, ids: readonly string[]): Promise<void> => {
       const file = (name: string) => readFileSync(path.join(server.certsDir, `${name}.pem`))
       const port = Number(new URL(server.kernel.interfaceUrls['unruly'] ?? '').port)
       const socket = connect({ host: 'localhost', port, ca: file('ca_cert'), cert: file('client_cert'), key: file('client_key') })
       socket.on('error', () => {})
       const requests = ids.map((id) => {
-        const text = JSON.stringify({ id, ms: 800 })
+        const text = JSON.stringify({ id, ms: 4_000 })
         return `POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`
       })
       socket.write(requests.join(''))
-      await new Promise((resolve) => setTimeout(resolve, afterMs))
+      for (const id of ids) await until(`${id} has come`, async () => (await client.get(`/delivered/${id}`)).body.begun)
       socket.destroy()
     }
 
@@ -235,7 +236,7 @@ describe('interfaces of plugins', function () {
 
     it('is false once the connection is gone, also of an answer that waits behind another', async () => {
       const unruly = await to('unruly')
-      await cut(['cut', 'behind'], 400)
+      await cut(unruly, ['cut', 'behind'])
       expect([await told(unruly, 'cut'), await told(unruly, 'behind')]).to.deep.equal([false, false])
     })
   })
