@@ -36,7 +36,7 @@ describe('alerts by mail', function () {
     server = await startMailServer({ security, certsDir })
     return server
   }
-  async function send(of: Partial<ChannelSettings>, within = AbortSignal.timeout(10_000)): Promise<string> {
+  async function send(of: Partial<ChannelSettings>, within = AbortSignal.timeout(60_000)): Promise<string> {
     const settings: ChannelSettings = {
       kind: 'email',
       host: 'localhost',

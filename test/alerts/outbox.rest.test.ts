@@ -356,7 +356,7 @@ describe('messages of alerts', function () {
   it('wait for no other channel that hangs, and what hangs is tried again', async () => {
     const hanging = await startReceiver()
     hanging.answerBy(() => {})
-    const outbox = outboxOf({ slow: webhook({ url: hanging.url }), ops: webhook() }, { sendMs: 500 })
+    const outbox = outboxOf({ slow: webhook({ url: hanging.url }), ops: webhook() }, { sendMs: 3_000 })
     await add(outbox, 'slow')
     await add(outbox, 'ops')
     const run = outbox.run()

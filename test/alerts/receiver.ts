@@ -40,7 +40,7 @@ export async function startReceiver(): Promise<Receiver> {
     port,
     received,
     answerBy: (next) => (answer = next),
-    async message(fits, withinMs = 30_000) {
+    async message(fits, withinMs = 60_000) {
       for (const until = performance.now() + withinMs; ; await new Promise((resolve) => setTimeout(resolve, 20))) {
         const found = received.map(({ body }) => (body === '' ? {} : (JSON.parse(body) as Record<string, unknown>))).find(fits)
         if (found) return found

@@ -34,7 +34,7 @@ describe('alerts of a server that nobody asks for anything', function () {
     // The test's own start wakes the network; this one is as an operator's.
     const { settings } = first
     kernel = await startKernel({ ...settings, alerts }, { print: () => {} })
-    const message = await receiver.message(({ rule }) => rule === 'lowGas', 60_000)
+    const message = await receiver.message(({ rule }) => rule === 'lowGas', 120_000)
     expect(JSON.stringify(message['items'])).to.contain('ethereum/local 0x')
   })
 })

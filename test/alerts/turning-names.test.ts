@@ -52,7 +52,7 @@ describe('a name that turns from public to private', () => {
       }
       const [channel] = createChannels({ channels: { [kind]: of } }, { resolve })
       const send = async () =>
-        channel?.send(message, '1', AbortSignal.timeout(5_000)).then(
+        channel?.send(message, '1', AbortSignal.timeout(60_000)).then(
           () => 'taken',
           (error: unknown) => String(error),
         )

@@ -26,7 +26,7 @@ describe('a stream of events', () => {
   }
   const told = (response: IncomingMessage) => new Promise<string>((resolve) => response.once('data', (chunk) => resolve(String(chunk))))
   before(async () => {
-    server = await startServer({ settings: { 'limits.inFlight': 2, 'server.requestTimeoutSeconds': 1 } })
+    server = await startServer({ settings: { 'limits.inFlight': 2, 'server.requestTimeoutSeconds': 4 } })
   })
   after(async () => {
     for (const client of clients) client.close()
@@ -36,8 +36,8 @@ describe('a stream of events', () => {
   it('does not count as a request in flight, and outlives the request deadline', async () => {
     const followers = await Promise.all([1, 2, 3, 4].map(() => follow(door(), { topics: 'blocks', network: 'local' })))
     expect(outcome(await server.client.get('/'))).to.equal('200')
-    await new Promise((resolve) => setTimeout(resolve, 1_300))
-    // The node itself is asked: a request to the server has a second only.
+    await new Promise((resolve) => setTimeout(resolve, 4_300))
+    // The node itself is asked: a request to the server has four seconds only.
     const number = Number(await rpcTo(server.rpcUrl)('eth_blockNumber'))
     for (const follower of followers) {
       await follower.hears('a later block', ({ data }) => data.number >= number)

@@ -88,7 +88,7 @@ export function sluiceWith(variables: Readonly<Record<string, string>>, home: st
 }
 
 export async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let tries = 0; tries < 800; tries++) {
+  for (let tries = 0; tries < 2_000; tries++) {
     if (await condition()) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

@@ -462,7 +462,7 @@ describe('an exchange with order books', function () {
       answerOf: () => ({ status: 200, body: '' }),
       onRecorded: () => {},
     })
-    const context = { services, caller, requestId: 'again', signal: AbortSignal.timeout(20_000), network, venue: found }
+    const context = { services, caller, requestId: 'again', signal: AbortSignal.timeout(200_000), network, venue: found }
     const again = await verbs.CLOBOrdersPost({ ...venue, address, ...limit }, { ...context, keyed: keyed(first) })
     expect(again).to.include({ clientOrderId: first.clientOrderId, state: 'OPEN', txHash: first.txHash, nonce: first.nonce })
 
