@@ -56,7 +56,13 @@ export const listedSpender = '0x00000000000000000000000000000000000000A7'
 
 async function start(): Promise<SharedServer> {
   const server = await startServer({
-    settings: { ...oneChain.settings, 'limits.bodyBytes': 100_000, 'wallet.allowedSpenders': ['router', listedSpender] },
+    // A hundred trades at once take long on a busy machine.
+    settings: {
+      ...oneChain.settings,
+      'server.requestTimeoutSeconds': 110,
+      'limits.bodyBytes': 100_000,
+      'wallet.allowedSpenders': ['router', listedSpender],
+    },
     conf: { ...oneChain.conf, 'clients.yml': { clients }, 'tokens/ethereum/local.json': JSON.stringify(twinList) },
   })
   const { certsDir } = server.settings.ssl
@@ -77,7 +83,7 @@ export const outcome = ({ status, body }: Answer): string => (status === 200 ? '
 
 /** Waits until a transaction is mined. */
 export async function mined(client: Client, txHash: string): Promise<Answer> {
-  const until = Date.now() + 40_000
+  const until = Date.now() + 90_000
   for (;;) {
     const answer = await client.get('/network/poll', { ...local, txHash })
     if (answer.body.txStatus === 1) return answer
@@ -88,7 +94,7 @@ export async function mined(client: Client, txHash: string): Promise<Answer> {
 
 /** Waits until the journal too has a transaction in a block: its watcher looks once per block. */
 export async function noted(client: Client, txHash: string): Promise<void> {
-  const until = Date.now() + 40_000
+  const until = Date.now() + 90_000
   while (!['MINED', 'CONFIRMED', 'REVERTED'].includes((await client.get('/network/poll', { ...local, txHash })).body.txState)) {
     if (Date.now() > until) throw new Error(`${txHash} was not noted.`)
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -123,7 +129,7 @@ export async function sendAgain(rpc: Rpc, signed: unknown): Promise<void> {
 
 /** Waits until the node has a transaction: a trade may be answered before. @returns its signed bytes */
 export async function atNode(rpc: Rpc, txHash: string): Promise<unknown> {
-  for (const until = Date.now() + 40_000; ;) {
+  for (const until = Date.now() + 90_000; ;) {
     const signed = await rpc('eth_getRawTransactionByHash', txHash)
     if (signed !== null) return signed
     if (Date.now() > until) throw new Error(`${txHash} is not at the node.`)

@@ -68,7 +68,7 @@ describe('source of a price, by what a proxy sees of the calls to the node', fun
   /** Pools that were quoted a moment ago are read with a block, those of other connectors too. */
   async function settled(): Promise<void> {
     do await new Promise((resolve) => setTimeout(resolve, 200))
-    while (trips.take().length > 0)
+    while (trips.take().length > 0 || trips.open > 0)
   }
 
   /** Of an amount that nobody asked for. */
