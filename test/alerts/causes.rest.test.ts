@@ -77,8 +77,8 @@ describe('alerts of a server', function () {
     const txHash = await withoutBlocks(rpc, async () => {
       const { body } = await trade(server.client, admins)
       // One of a test before may have waited for as long.
-      const isOwn = (body: Record<string, unknown>) => JSON.stringify(body['items']).includes(`trade of ${admins} on ethereum/local`)
-      await receiver.message((body) => body['rule'] === 'stuckTransaction' && body['status'] === 'raised' && isOwn(body))
+      const isOwn = ({ items }: Record<string, unknown>) => JSON.stringify(items).includes(`trade of ${admins} on ethereum/local`)
+      await receiver.message((said) => said['rule'] === 'stuckTransaction' && said['status'] === 'raised' && isOwn(said))
       return String(body.txHash)
     })
     await mined(server.client, txHash)

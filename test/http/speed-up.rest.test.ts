@@ -1,6 +1,18 @@
 import { expect } from 'chai'
 import type { Answer, Client } from '../../testkit/client.ts'
-import { admins, atNode, freshAddress, local, mined, noted, outcome, sharedServer, swap, traders, type SharedServer } from './shared-server.ts'
+import {
+  admins,
+  atNode,
+  freshAddress,
+  local,
+  mined,
+  noted,
+  outcome,
+  sharedServer,
+  swap,
+  traders,
+  type SharedServer,
+} from './shared-server.ts'
 
 describe('/evm/speedUp', () => {
   let server: SharedServer
