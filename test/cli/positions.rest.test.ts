@@ -9,14 +9,14 @@ import { dayMs } from '../../core/transactions/archiver.ts'
 import { createClient } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { follow } from '../events/client.ts'
-import { admins, local, mined, noted, oneChain, uniswap, withoutBlocks } from '../http/shared-server.ts'
+import { admins, atNode, local, mined, noted, oneChain, uniswap, withoutBlocks } from '../http/shared-server.ts'
 import { rpcTo } from '../kits/evm/test-chain.ts'
 import { type Bot, botsOf, chainNetwork, cuttablePost } from '../plugins/hummingbot/bot.ts'
 import { silent, until } from '../transactions/site.ts'
 import { runCommand } from './run-command.ts'
 
 describe('sluice positions', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let started: TestServer
   let server: TestServer
   let bot: Bot
@@ -235,6 +235,7 @@ describe('sluice positions', function () {
     const failed = await withoutBlocks(rpc, async () => {
       const { text, body: sent } = await server.client.post('/amm/liquidity/remove', closing)
       expect(sent, text).to.have.property('txHash')
+      await atNode(rpc, sent.txHash)
       const code = await rpc('eth_getCode', manager, 'latest')
       await rpc('anvil_setCode', manager, '0xfd')
       await rpc('evm_mine')
