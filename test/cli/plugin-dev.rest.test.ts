@@ -2,13 +2,14 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { SourceMap } from 'node:module'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { WebSocket } from 'undici'
 import { createClient } from '../../testkit/client.ts'
+import { freePort } from '../free-port.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -48,6 +49,13 @@ describe('sluice plugin dev', function () {
       if (child?.exitCode !== null) throw new Error(`It ended: ${printed}`)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
+  }
+
+  /** With what is printed after a run, until it says so: the log comes by another way than the cards. */
+  async function withLog(text: string, says: RegExp): Promise<string> {
+    for (let tries = 0; !says.test(text + printed) && child?.exitCode === null && tries < 1_200; tries += 1)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    return text + printed
   }
 
   /** As many editors save: another file takes the place of the first. */
@@ -119,9 +127,7 @@ describe('sluice plugin dev', function () {
 
     const red = await save(good.replace(quote, `${quote}\n      throw new Error('my own mistake')`))
     expect(red).to.include('✗ AMM-01')
-    // The log comes by another way than the cards.
-    while (!(red + printed).includes('my own mistake') && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 50))
-    expect(red + printed).to.include(`amm.ts:${line}: my own mistake`)
+    expect(await withLog(red, /my own mistake/)).to.include(`amm.ts:${line}: my own mistake`)
     // The server that stays up runs the new version.
     expect((await client.get(target)).status).to.equal(500)
     expect(await save(good)).to.match(allPassed)
@@ -134,7 +140,8 @@ describe('sluice plugin dev', function () {
     expect((await client.get(target)).status).to.equal(200)
     expect(await save(`${good}\nfor (;;) {}\n`)).to.match(/an endless loop in "an anonymous function \(amm\.ts:\d+\)"/)
     const looping = await save(good.replace(quote, `${quote}\n      for (;;);`))
-    expect(looping + printed).to.match(new RegExp(`it did not answer for \\d+ s; an endless loop in "quote \\(amm\\.ts:${line}\\)"`))
+    const told = new RegExp(`it did not answer for \\d+ s; an endless loop in "quote \\(amm\\.ts:${line}\\)"`)
+    expect(await withLog(looping, told)).to.match(told)
 
     const top = child.pid ?? expect.fail()
     const anvil = below(top).find(({ command }) => /^\S*anvil /.test(command))
@@ -256,7 +263,7 @@ describe('sluice plugin dev', function () {
     expect(existsSync(home)).to.equal(true)
     command.kill('SIGINT')
     // The server stops first of all: what it was told of that, its process knows. Then the command is killed.
-    for (let tries = 0; (await isOpen(Number(new URL(url).port))) && tries < 600; tries++)
+    for (let tries = 0; (await isOpen(Number(new URL(url).port))) && tries < 3_000; tries++)
       await new Promise((resolve) => setTimeout(resolve, 20))
     command.kill('SIGKILL')
     for (const { pid } of all) await ends(pid)
@@ -269,14 +276,6 @@ const isOpen = (port: number): Promise<boolean> =>
     const socket = connect(port, 'localhost', () => resolve(true)).once('error', () => resolve(false))
     socket.once('connect', () => socket.destroy())
   })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
-}
 
 /** A client of the inspector protocol, as an editor has one. */
 async function connectInspector(port: number) {
