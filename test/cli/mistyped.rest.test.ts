@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -72,7 +73,10 @@ describe('commands that name what is not there', function () {
         /is the server of another folder.*: name that folder with --home/,
       )
     } finally {
+      // It writes until its end, also in the folder that is removed then.
+      const ended = once(server, 'exit')
       server.kill()
+      await ended
     }
   })
 })
