@@ -171,8 +171,7 @@ describe('a local proxy', () => {
     expect(await raw(port, 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')).to.match(/^HTTP\/1\.1 503/)
     expect(connections).to.equal(0)
     sockets[0]?.destroy()
-    await sleep(100)
-    expect((await ask(port, { path: '/' })).status).to.equal(201)
+    await until('its place is free', async () => (await ask(port, { path: '/' })).status === 201)
     for (const socket of sockets) socket.destroy()
   })
 
