@@ -33,7 +33,8 @@ export default defineChain({
 })
 `
 
-describe('sluice wallet add', () => {
+describe('sluice wallet add', function () {
+  this.timeout(400_000)
   const home = mkdtempSync(path.join(tmpdir(), 'sluice-curious-'))
   after(() => rmSync(home, { recursive: true, force: true }))
 
@@ -63,7 +64,7 @@ describe('sluice wallet add', () => {
       spawnSync(process.execPath, [launcher, 'wallet', 'add', '--new', ...args], {
         cwd: home,
         encoding: 'utf8',
-        timeout: 50_000,
+        timeout: 100_000,
         env: { PATH: process.env.PATH, HOME: process.env.HOME, SLUICE_WALLET_PASSPHRASE_FILE: path.join(home, 'passphrase') },
       })
     const added = sluice()
