@@ -9,7 +9,7 @@ import { tradingServer, type TradingServer } from './trading-server.ts'
 const order = { connector: 'uniswap', baseToken: 'WETH', quoteToken: 'USDC', amount: '0.05', side: 'SELL', slippagePct: '1' } as const
 
 describe('hummingbot-api, for itself, for Condor and for agents', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TradingServer
   let bot: Bot
   let api: HummingbotApi
@@ -103,9 +103,13 @@ describe('hummingbot-api, for itself, for Condor and for agents', function () {
 
     const of = { ...venue, walletAddress: admins, positionAddress: data.positionAddress }
     await bot.post('/trading/clmm/collect-fees', of)
-    await bot.post('/trading/clmm/close', of)
+    // No block by the clock makes the close final meanwhile.
     await rpc('evm_setIntervalMining', 0)
     try {
+      const closing = bot.post('/trading/clmm/close', of)
+      await until('it is sent', async () => Number(Reflect.get(Object(await rpc('txpool_status')), 'pending')) > 0)
+      await rpc('evm_mine')
+      await closing
       // Absent, but not for good yet.
       await api.pollPositions('uniswap')
       expect(api.positions.get(data.positionAddress)?.isOpen).to.equal(true)

@@ -30,7 +30,7 @@ const listed = {
 const amountsOfPosition = ['baseTokenAmount', 'quoteTokenAmount', 'baseFeeAmount', 'quoteFeeAmount', 'lowerPrice', 'upperPrice', 'price']
 
 describe('liquidity of Hummingbot’s clients', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TestServer
   let bot: Bot
   let trader: Bot
@@ -41,11 +41,11 @@ describe('liquidity of Hummingbot’s clients', function () {
     server = await startServer({
       ...oneChain,
       // An open and a close may take longer than other requests.
-      settings: { ...oneChain.settings, 'server.requestTimeoutSeconds': 5 },
+      settings: { ...oneChain.settings, 'server.requestTimeoutSeconds': 14 },
       conf: {
         ...oneChain.conf,
         'clients.yml': { clients: listed },
-        'interfaces/hummingbot.yml': { port: 0, receiptSeconds: 4, positionSeconds: 7, staleSeconds: 60, collectSeconds: 30 },
+        'interfaces/hummingbot.yml': { port: 0, receiptSeconds: 12, positionSeconds: 18, staleSeconds: 60, collectSeconds: 60 },
       },
     })
     rpc = rpcTo(server.rpcUrl)
@@ -138,11 +138,17 @@ describe('liquidity of Hummingbot’s clients', function () {
 
     it('are gone only once that is final, and in the words that clients look for', async () => {
       const { address } = await position('v3')
-      await submitted('/amm/liquidity/remove', { ...uniswap, address: admins, tokenId: address, burn: true })
       const asked = { ...venue, positionAddress: address }
       const close = async () => bot.refusal('POST', '/trading/clmm/close', { ...asked, walletAddress: admins })
+      // No block by the clock makes it final meanwhile.
       await rpc('evm_setIntervalMining', 0)
       try {
+        const burnt = { ...uniswap, address: admins, tokenId: address, burn: true }
+        const { text, body: removal } = await server.client.post('/amm/liquidity/remove', burnt)
+        expect(removal, text).to.have.property('txHash')
+        await atNode(rpc, removal.txHash)
+        await rpc('evm_mine')
+        await mined(server.client, removal.txHash)
         for (const look of [async () => bot.refusal('GET', '/trading/clmm/position-info', asked), close]) {
           const { status, body } = await look()
           expect(status).to.equal(503)
