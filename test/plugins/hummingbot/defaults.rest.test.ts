@@ -6,7 +6,7 @@ import { sharedServer } from './shared-server.ts'
 const quote = { chainNetwork, baseToken: 'WETH', quoteToken: 'USDC', amount: '0.01', side: 'SELL' }
 
 describe('what a bot of Hummingbot sets for itself', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let setter: Bot
   let others: Bot
   before(async () => {

@@ -11,7 +11,7 @@ import { type Bot, botsOf, chainNetwork, cuttablePost, decimals } from './bot.ts
 const venue = { chainNetwork, connector: 'uniswap' }
 
 describe('removals of all of a position of Hummingbot’s clients', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TestServer
   let store: Store
   let line: FaultyProxy

@@ -37,7 +37,7 @@ parentPort.on('message', ({ leavings, everyMs }) => {
 `
 
 describe('a swap whose client leaves while the server is busy, and sends it again at once', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TradingServer
   const workers: Worker[] = []
   before(async () => {

@@ -24,7 +24,7 @@ const places = 2
 const pollOf = (index: number) => ({ network: 'local', signature: `0x${String(index).padStart(64, '0')}` })
 
 describe('what a bot of Hummingbot asks, and the node', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let stage: BehindProxy
   const clients: Client[] = []
   let asked: string[] = []

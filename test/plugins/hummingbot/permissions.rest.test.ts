@@ -13,7 +13,7 @@ const certificates = [
 ] as const
 
 describe('permissions and limits by the interface of Hummingbot', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: SharedServer
   before(async () => {
     server = await sharedServer()

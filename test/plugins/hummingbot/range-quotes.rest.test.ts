@@ -11,7 +11,7 @@ const exchanges = [
 ] as const
 
 describe('quotes of positions of Hummingbot’s clients', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: SharedServer
   let bot: Bot
 

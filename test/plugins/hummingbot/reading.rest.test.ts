@@ -151,7 +151,7 @@ describe('what bots of Hummingbot read', function () {
       const { body } = await server.client.post('/evm/wrap', { chain: 'ethereum', network: 'local', address: traders, amount: '0.01' })
       const poll = () => bot.post('/chains/ethereum/poll', { network: 'local', signature: body.txHash })
       let last = await poll()
-      for (let tries = 0; last.txStatus === 0 && tries < 100; tries++) {
+      for (let tries = 0; last.txStatus === 0 && tries < 1_000; tries++) {
         expect(last.error).to.equal(null)
         await new Promise((resolve) => setTimeout(resolve, 50))
         last = await poll()

@@ -91,7 +91,7 @@ describe('keys that bots of Hummingbot send, where the operator accepts them', f
     const clients = { clients: { ...listed, trader: { ...listed.trader, wallets: [traders, own.address] } } }
     await writeFile(path.join(home, 'conf', 'clients.yml'), JSON.stringify(clients))
     let answer = await trader.refusal('POST', '/wallet/add', add).catch(() => undefined)
-    for (let tries = 0; answer && tries < 100; tries += 1) {
+    for (let tries = 0; answer && tries < 600; tries += 1) {
       await new Promise((resolve) => setTimeout(resolve, 100))
       answer = await trader.refusal('POST', '/wallet/add', add).catch(() => undefined)
     }

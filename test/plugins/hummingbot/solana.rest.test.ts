@@ -20,7 +20,7 @@ const connectors = ['poolswap', 'raydium', 'meteora'] as const
 const here: readonly string[] = connectors.filter((name) => name === 'poolswap' || !missing.has(name))
 
 describe('Solana for bots of Hummingbot', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TestServer
   let bot: Bot
   const { botOf, close } = botsOf(() => server)

@@ -11,7 +11,7 @@ const execute = '/trading/router/execute-swap'
 
 /** Clients send a swap again when its answer did not come, with the same bytes; and send the same bytes when they want another. */
 describe('swaps of Hummingbot’s clients', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TradingServer
   let bot: Bot
   let rpc: Rpc

@@ -16,7 +16,7 @@ const local12 = { ...networks.local, confirmations: 12, pollingSeconds: 2 }
 const windows = { receiptSeconds: 30, staleSeconds: 60, collectSeconds: 300 }
 
 describe('answers to Hummingbot’s clients where the block of the receipt was taken back', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TestServer
   let rpc: Rpc
   let bot: Bot

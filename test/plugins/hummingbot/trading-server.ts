@@ -30,7 +30,7 @@ after(async () => {
 
 async function start(): Promise<TradingServer> {
   const requests = createUnkeyedRequests()
-  const windows = { receiptSeconds: 8, staleSeconds: 60, collectSeconds: 5 }
+  const windows = { receiptSeconds: 15, staleSeconds: 60, collectSeconds: 5 }
   const conf = { ...oneChain.conf, 'interfaces/hummingbot.yml': { port: 0, ...windows } }
   const server = await startServer({ ...oneChain, conf }, undefined, false, { unkeyedRequests: { open: () => requests } })
   const rpc = rpcTo(server.rpcUrl)

@@ -17,7 +17,7 @@ const approve = '/chains/ethereum/approve'
 const priced = { chain: 'ethereum', network: 'local', connector: 'any', base: 'WETH', quote: 'USDC', side: 'SELL', amount: '0.01' }
 
 describe('approvals and wraps of Hummingbot’s clients', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TestServer
   let bot: Bot
   let reader: Bot
@@ -31,7 +31,7 @@ describe('approvals and wraps of Hummingbot’s clients', function () {
       conf: {
         ...oneChain.conf,
         'clients.yml': { clients: listed },
-        'interfaces/hummingbot.yml': { port: 0, receiptSeconds: 4, staleSeconds: 8, collectSeconds: 5 },
+        'interfaces/hummingbot.yml': { port: 0, receiptSeconds: 12, staleSeconds: 24, collectSeconds: 15 },
       },
     })
     rpc = rpcTo(server.rpcUrl)
