@@ -6,6 +6,7 @@ import type { Answer } from '../client.ts'
 import { expectOk, waitFor } from './expect.ts'
 import {
   approve,
+  atNode,
   balancesOf,
   mineAfterDeadline,
   minedInOneBlock,
@@ -309,8 +310,8 @@ async function sellBefore(venue: TestVenue, address: string, base: string, quote
     const request = { base, quote, amount, side: 'SELL' } as const
     const { slippagePrice: limitPrice, route } = await price(venue, request)
     if (amount === '1' && !route.some(({ pool }) => used.has(pool))) continue
-    expectOk(await sendTrade(venue, { address, ...request, limitPrice, ...highPriorityFields(venue) }))
-    return
+    const { txHash } = expectOk(await sendTrade(venue, { address, ...request, limitPrice, ...highPriorityFields(venue) }))
+    return atNode(venue, txHash)
   }
 }
 

@@ -4,6 +4,7 @@ import { createLpFixture, inOrderOf, isClose, rawLike, raws, type LpFixture, typ
 import {
   addCards,
   advanceTime,
+  atNode,
   highPriorityFields,
   lowPriorityFields,
   mineAfterDeadline,
@@ -365,7 +366,7 @@ const onChainCards: readonly Card<LpFixture>[] = [
         const { txReceipt, fill } = await minedInOneBlock(venue, async () => {
           before = await balances([token0, token1])
           const { txHash } = expectOk(await send(endpoint, fields))
-          expectOk(await sell('1', { ...highPriorityFields(venue) }))
+          await atNode(venue, expectOk(await sell('1', { ...highPriorityFields(venue) })).txHash)
           return txHash
         })
         expect([endpoint, txReceipt.status, fill], boundMissing).to.deep.equal([endpoint, 0, undefined])

@@ -4,6 +4,7 @@ import { expectClose, expectOk, expectSame, waitFor } from './expect.ts'
 import { tickerOf, type Market, type PerpFixture } from './perp-fixture.ts'
 import {
   advanceTime,
+  atNode,
   highPriorityFields,
   lowPriorityFields,
   inOneBlock,
@@ -171,7 +172,7 @@ export const onChainCards: readonly Card<PerpFixture>[] = [
           const first = await order(moving, 20_000, { address: other, ...highPriorityFields(venue) })
           const { txReceipt, fill } = await minedInOneBlock(venue, async () => {
             const { txHash } = expectOk(await send(endpoint, fields))
-            expectOk(await send('open', first))
+            await atNode(venue, expectOk(await send('open', first)).txHash)
             return txHash
           })
           expect([endpoint, txReceipt.status, fill], boundMissing).to.deep.equal([endpoint, 0, undefined])
@@ -225,6 +226,7 @@ export const onChainCards: readonly Card<PerpFixture>[] = [
         await inOneBlock(venue, async () => {
           const body = expectOk(await send('close', { ...market, address: owner }))
           txHash = body.txHash
+          await atNode(venue, txHash)
           // The node drops it before the liquidation. The server broadcasts it again.
           await nodeCall(venue, 'anvil_dropTransaction', txHash)
         })

@@ -7,6 +7,7 @@ import { expectOk } from './expect.ts'
 import {
   addCards,
   approve,
+  atNode,
   balancesOf,
   expectRefused,
   mineAfterDeadline,
@@ -246,7 +247,7 @@ const onChainCards: readonly Card<SharesFixture>[] = [
         const { txReceipt, fill } = await minedInOneBlock(venue, async () => {
           before = await balances(tokens)
           const { txHash } = expectOk(await send(endpoint, { allowedSlippage: '0/1', ...lowPriorityFields(venue) }))
-          expectOk(await movePrice({ ...highPriorityFields(venue) }))
+          await atNode(venue, expectOk(await movePrice({ ...highPriorityFields(venue) })).txHash)
           return txHash
         })
         expect([endpoint, txReceipt.status, fill], boundMissing).to.deep.equal([endpoint, 0, undefined])

@@ -252,11 +252,22 @@ export async function inOneBlock(venue: TestVenue, during: () => Promise<void>, 
   }
 }
 
+/** Waits until the node has a transaction: a request may be answered a moment before. */
+export async function atNode(venue: TestVenue, txHash: string): Promise<void> {
+  if (venue.chainControl) return
+  await waitFor(
+    `the node has ${txHash}`,
+    () => nodeCall(venue, 'eth_getTransactionByHash', txHash),
+    (found) => found !== null,
+  )
+}
+
 /** Mines in one block everything that `during` sends. Returns the poll of the transaction whose hash it returns. */
 export async function minedInOneBlock(venue: TestVenue, during: () => Promise<string>) {
   let txHash = ''
   await inOneBlock(venue, async () => {
     txHash = await during()
+    await atNode(venue, txHash)
   })
   return waitForMined(venue, txHash)
 }
