@@ -34,7 +34,7 @@ export function chainCards({ folder, network, conf, owner = tradingWallets[0] }:
   const name = path.basename(folder)
 
   describe(`chain ${name}`, function () {
-    this.timeout(60_000)
+    this.timeout(180_000)
     let server: TestServer
     // A server that starts only after the hook's timeout is stopped, too. Otherwise mocha would not end.
     let starting: Promise<TestServer> | undefined

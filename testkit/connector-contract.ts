@@ -70,7 +70,7 @@ export function connectorCards(
   const name = path.basename(folder)
 
   describe(`connector ${name}`, function () {
-    this.timeout(60_000)
+    this.timeout(180_000)
     const venue: TestVenue = {
       connector: name,
       ...devnetNetwork,

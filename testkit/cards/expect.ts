@@ -42,7 +42,7 @@ export function expectNear(actual: number, expected: number, off: number, what: 
   expect(Math.abs(actual - expected) <= off, `${what}: ${actual} and ${expected}`).to.equal(true)
 }
 
-const timeoutMs = 20_000
+const timeoutMs = 40_000
 const pollMs = 15
 
 /** Polls until the answer satisfies the condition. */
