@@ -66,7 +66,8 @@ export async function openDevnetFixture(
   const mined = async (hash: string): Promise<EvmReceipt> => {
     for (let tries = 0; tries < 1_500; tries += 1) {
       const receipt = (await chain.find(hash, at()))?.receipt
-      if (receipt) return receipt
+      // anvil has a block's receipts and state a moment before calls see its number.
+      if (receipt && (await chain.reader.read([], at())).head.number >= BigInt(receipt.blockNumber)) return receipt
       await sleep(20)
     }
     throw new Error(`No receipt of ${hash}.`)
