@@ -26,7 +26,8 @@ const multicall3 = [
 ]
 const [wallet = '', otherWallet = ''] = tradingWallets
 
-describe('the contracts of the devnet', () => {
+describe('the contracts of the devnet', function () {
+  this.timeout(300_000)
   let place: Awaited<ReturnType<typeof temporaryFolder>>
   let devnet: Devnet
   let provider: JsonRpcProvider

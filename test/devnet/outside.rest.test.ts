@@ -102,7 +102,7 @@ const hostile: Readonly<Record<string, { what: string; deploy?: string; whole?: 
 }
 
 describe('the devnet.ts of a third party', function () {
-  this.timeout(300_000)
+  this.timeout(900_000)
   let place: Awaited<ReturnType<typeof temporaryFolder>>
   let devnet: Devnet
   const said: string[] = []
@@ -149,7 +149,7 @@ export default uniswapV2Devnet({ name: 'riverbed', pools: [['WETH', '10', 'USDC'
       outside: {
         plugins: outside,
         start: (plugin) => startOutside(plugin, settings),
-        budget: { processorMs: 8_000, clockMs: 120_000 },
+        budget: { processorMs: 8_000, clockMs: 400_000 },
         accepted: async () => ({
           plugins: outside.filter(({ plugin: { name } }) => name !== 'refused'),
           refused: [{ file: '', reason: 'refused is refused' }],
@@ -195,7 +195,7 @@ export default uniswapV2Devnet({ name: 'riverbed', pools: [['WETH', '10', 'USDC'
 })
 
 describe('the devnet.ts of a plugin that a start refuses', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   it('is not run, and that of one which it accepts is', async () => {
     const place = await temporaryFolder()
     const plant = (name: string, apiVersion: string) => {
@@ -227,7 +227,7 @@ describe('the devnet.ts of a plugin that a start refuses', function () {
 })
 
 describe('the devnet.ts of a plugin in a host', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   it('does not delay the start: it runs once the host is there, and what fails then is named', async () => {
     const place = await temporaryFolder()
     const plant = (name: string, deploy: string) => {

@@ -11,7 +11,8 @@ const anvilOf = (pid: number): string[] =>
     .map(({ command }) => command)
     .filter((command) => command.includes('anvil'))
 
-describe('the processes of the devnet', () => {
+describe('the processes of the devnet', function () {
+  this.timeout(400_000)
   let place: Awaited<ReturnType<typeof temporaryFolder>>
   before(async () => {
     place = await temporaryFolder()

@@ -12,7 +12,8 @@ import { addresses } from './addresses.ts'
 import { devnetFiles, temporaryFolder } from './test-devnet.ts'
 import { freePort } from '../free-port.ts'
 
-describe('startDevnet', () => {
+describe('startDevnet', function () {
+  this.timeout(400_000)
   let place: Awaited<ReturnType<typeof temporaryFolder>>
   let stateFolder: string
   const running: Devnet[] = []
@@ -49,8 +50,7 @@ describe('startDevnet', () => {
     expect(await readdir(stateFolder)).to.have.length(1)
   })
 
-  it('has one count of blocks, whenever one is mined while the state is loaded', async function () {
-    this.timeout(120_000)
+  it('has one count of blocks, whenever one is mined while the state is loaded', async () => {
     await start()
     const [kept = ''] = await readdir(stateFolder)
     const state = await readFile(path.join(stateFolder, kept))

@@ -99,7 +99,7 @@ describe('the pools of Balancer', () => {
       expect(exact === 'in' ? fill?.amountOutRaw : fill?.amountInRaw).to.equal(quote.amountRaw)
     }
     expect(hops).to.be.above(quotesOfWalk)
-  }).timeout(180_000)
+  }).timeout(400_000)
 
   it('throw PAIR_NOT_FOUND without any pool of a token, and PRICE_FAILED where no pools connect two tokens', async () => {
     const alone = { symbol: 'ALONE', address: '0x00000000000000000000000000000000000000AA', decimals: 18 }

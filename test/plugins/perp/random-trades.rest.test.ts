@@ -29,7 +29,7 @@ const step = fc.record({
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 
 describe('random trades in perpetual accounts through the server', function () {
-  this.timeout(120_000)
+  this.timeout(400_000)
   let server: TestServer
   let provider: JsonRpcProvider
   let operator: PerpOperator

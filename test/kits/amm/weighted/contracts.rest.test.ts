@@ -21,7 +21,7 @@ const swapsOfEach = 1000
 const mostRatio = [3n, 10n] as const
 
 describe('the mathematics of weighted pools', function () {
-  this.timeout(120_000)
+  this.timeout(400_000)
   let real: Awaited<ReturnType<typeof realPools>>
   let pools: Awaited<ReturnType<typeof real.deploy>>[]
   before(async () => {
