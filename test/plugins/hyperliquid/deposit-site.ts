@@ -9,6 +9,7 @@ import { saveKey } from '../../../core/keys/keystore.ts'
 import multicall from '../../../plugins/ethereum/artifacts/Multicall3.json' with { type: 'json' }
 import testToken from '../../../plugins/ethereum/artifacts/TestToken.json' with { type: 'json' }
 import testDepositWallet from '../../fixtures/hyperliquid/TestDepositWallet.json' with { type: 'json' }
+import { until } from '../../../tools/hyperliquid-simulator/client.ts'
 import { fromUnits } from '../../../tools/hyperliquid-simulator/exchange/amounts.ts'
 import { accountOf } from '../../../tools/hyperliquid-simulator/exchange/engine.ts'
 import { passphrase, startSite, type Site } from './site.ts'
@@ -137,7 +138,9 @@ async function sourceOf(node: Anvil, { symbol, address, decimals }: typeof usdc,
   return {
     provider,
     async mint(to: string, amountRaw: bigint) {
-      await (await contract.getFunction('mint')(to, amountRaw)).wait()
+      const { hash } = await contract.getFunction('mint')(to, amountRaw)
+      // Of a block that came before ethers looks for blocks, its wait() hears nothing, and this node makes no other one.
+      await until(async () => (await provider.getTransactionReceipt(hash)) !== null)
     },
     balanceRaw: (owner: string): Promise<bigint> => contract.getFunction('balanceOf')(owner),
     sent: (owner: string) => provider.getTransactionCount(owner),

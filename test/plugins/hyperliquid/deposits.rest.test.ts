@@ -34,7 +34,7 @@ const greedySettings = {
 }
 
 describe('deposits to Hyperliquid', function () {
-  this.timeout(90_000)
+  this.timeout(300_000)
   let site: DepositSite
   let server: TestServer
   let wallet: string

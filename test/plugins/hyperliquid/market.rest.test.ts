@@ -13,7 +13,7 @@ const stranger = '0x3a4e5742a9000000000000000000000000000000'
 const coin = '@107'
 
 describe('the market of a lone book at Hyperliquid', function () {
-  this.timeout(90_000)
+  this.timeout(300_000)
   let site: Site
   let server: TestServer
   let bot: Client

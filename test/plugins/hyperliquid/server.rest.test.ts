@@ -9,7 +9,7 @@ import { outcome } from '../../http/shared-server.ts'
 import { startSite, type Site } from './site.ts'
 
 describe('a server on Hyperliquid', function () {
-  this.timeout(90_000)
+  this.timeout(300_000)
   let site: Site
   let server: TestServer
   let of: { chain: string; network: string; connector: string; address: string }
@@ -294,21 +294,24 @@ describe('a server on Hyperliquid', function () {
   }
 
   it('never places an order that was cancelled while it was not known whether it had arrived', async () => {
-    loses(losesRequest, 'order', 1)
+    // It is sent again after a second, which may be before its cancel is asked for.
+    let arrives = loses(losesRequest, 'order')
     const placed = await server.client.post('/clob/orders', { ...order('cancelled-unseen'), price: '33.1' })
     expect(placed.body.state, placed.text).to.equal('PENDING_OPEN')
     const cancelled = await cancel('cancelled-unseen')
     expect(cancelled.body, cancelled.text).to.include({ state: 'PENDING_CANCEL' })
+    arrives()
     await until(async () => (await stateOf('cancelled-unseen')) === 'FAILED')
     expect(await openAt('33.1')).to.deep.equal([])
 
-    loses(losesRequest, 'order', 1)
+    arrives = loses(losesRequest, 'order')
     await server.client.post('/clob/orders', { ...order('cancelled-unseen-2'), price: '33.2' })
     const batch = await server.client.post('/clob/batchOrders', {
       ...of,
       cancel: [{ market: 'HYPE-USDC', clientOrderId: 'cancelled-unseen-2' }],
     })
     expect(batch.body.cancelled?.[0], batch.text).to.include({ state: 'PENDING_CANCEL' })
+    arrives()
     await until(async () => (await stateOf('cancelled-unseen-2')) === 'FAILED')
     expect(await openAt('33.2')).to.deep.equal([])
   })
@@ -366,27 +369,30 @@ describe('a server on Hyperliquid', function () {
 
   it('does not say that nothing was cancelled while the action in the place of the order may be carried out', async () => {
     const lose = async (clientOrderId: string) => {
-      loses(losesRequest, 'order', 1)
+      const arrives = loses(losesRequest, 'order')
       await server.client.post('/clob/orders', { ...order(clientOrderId), price: '33.8' })
       loses(losesRequest, 'noop', 1)
+      return arrives
     }
     const ends = async (clientOrderId: string) => {
       await until(async () => (await stateOf(clientOrderId)) === 'FAILED')
       expect(await openAt('33.8')).to.deep.equal([])
     }
-    await lose('contested')
+    let arrives = await lose('contested')
     const cancelled = await cancel('contested')
     expect(outcome(cancelled), cancelled.text).to.equal('504 TIMEOUT')
+    arrives()
     await ends('contested')
 
-    await lose('contested-2')
+    arrives = await lose('contested-2')
     const batch = await server.client.post('/clob/batchOrders', { ...of, cancel: [{ market: 'HYPE-USDC', clientOrderId: 'contested-2' }] })
     expect(batch.body.cancelled?.[0]?.error ?? batch.body, batch.text).to.include({ name: 'TIMEOUT' })
+    arrives()
     await ends('contested-2')
   })
 
   it('does not call an order of several impossible to cancel while it may still be placed', async () => {
-    loses(losesRequest, 'order', 1)
+    const arrives = loses(losesRequest, 'order')
     const several = ['one-of-two', 'two-of-two'].map((clientOrderId) => {
       const { side, orderType, amount } = order(clientOrderId)
       return { market: 'HYPE-USDC', side, orderType, amount, price: '33.4', clientOrderId }
@@ -399,6 +405,7 @@ describe('a server on Hyperliquid', function () {
     const named = several.map(({ market, clientOrderId }) => ({ market, clientOrderId }))
     const both = await server.client.post('/clob/batchOrders', { ...of, cancel: named.slice(1) })
     expect(both.body.cancelled?.[0]?.error?.message ?? both.body.message, both.text).to.contain('try again')
+    arrives()
     for (const { clientOrderId } of named) {
       await until(async () => (await stateOf(clientOrderId)) === 'OPEN')
       expect((await cancel(clientOrderId)).body).to.include({ state: 'CANCELED' })
@@ -593,7 +600,7 @@ describe('a server on Hyperliquid', function () {
 })
 
 describe('a server on Hyperliquid whose orders live for long', function () {
-  this.timeout(90_000)
+  this.timeout(300_000)
   let site: Site
   let server: TestServer
   before(async () => {
@@ -637,7 +644,7 @@ describe('a server on Hyperliquid whose orders live for long', function () {
 })
 
 describe('a server on Hyperliquid whose EVM node is over its limits from the start', function () {
-  this.timeout(90_000)
+  this.timeout(300_000)
   const node = createServer((_, response) =>
     response.writeHead(429, { 'content-type': 'application/json' }).end('{"error":"Too Many Requests"}'),
   )
