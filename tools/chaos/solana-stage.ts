@@ -93,7 +93,7 @@ async function homeOn(
   { cluster, rpcUrl, plugins }: { cluster: Solana; rpcUrl: string; plugins: string },
   mints: readonly Mint[],
 ): Promise<Home & { wallet: string }> {
-  const { folder, wallet, remove } = await makeHome(cluster, { rpcUrls: [rpcUrl] }, mints)
+  const { folder, wallet, remove } = await makeHome(cluster, { rpcUrls: [rpcUrl], requestTimeoutSeconds: 2 }, mints)
   await cluster.fund(wallet.address, 100_000_000_000n)
   cluster.blocks(1)
   const [confDir, certsDir, dataDir] = ['conf', 'certs', 'data'].map((name) => path.join(folder, name)) as [string, string, string]

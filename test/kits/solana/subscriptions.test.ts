@@ -24,6 +24,8 @@ describe('accounts of Solana by subscription', () => {
   let source: StateSource
   let warned: string[]
   let batches: number
+  /** How long a slot is waited for. */
+  let waitMs: number
   let accounts: readonly string[]
   /** When connections ended, and when something was subscribed to. */
   let endedAt: number[]
@@ -45,7 +47,7 @@ describe('accounts of Solana by subscription', () => {
       const blocks = await site.chain.changes?.(...asked)
       return blocks ?? 'forked'
     }
-    const changes = createSubscribedImages({ feed, batch, log, waitMs: 300, checkMs })
+    const changes = createSubscribedImages({ feed, batch, log, waitMs, checkMs })
     const subject = { chain: 'solana', network: 'local' }
     const { telemetry } = createRecorder()
     sync = createSynchroniser({ ...keeping, staleBlocks: 4, chain: { ...site.chain, changes }, subject, telemetry })
@@ -59,6 +61,7 @@ describe('accounts of Solana by subscription', () => {
     endedAt = []
     subscribedAt = []
     batches = 0
+    waitMs = 300
     const { USDC, FEES } = site.cluster.mints
     for (const mint of [USDC, FEES]) await site.cluster.mintTo(site.wallet.address, mint, 7n)
     accounts = await Promise.all([USDC, FEES].map((mint) => associatedAddress(site.wallet.address, mint.address, mint.program)))
@@ -96,6 +99,8 @@ describe('accounts of Solana by subscription', () => {
   }
 
   it('change without a call, all of one slot', async () => {
+    // The next one is made by this test, which may be slow.
+    waitMs = 10_000
     await begins()
     batches = 0
     await mint(3n)
@@ -237,6 +242,7 @@ describe('accounts of Solana by subscription', () => {
   })
 
   it('are told where the clock is one of them, which the feed follows itself', async () => {
+    waitMs = 10_000
     await begins()
     sync.stop()
     const [account = ''] = accounts

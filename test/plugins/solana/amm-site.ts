@@ -1,4 +1,4 @@
-import { generateKeyPairSigner, type Address, type KeyPairSigner } from '@solana/kit'
+import { generateKeyPairSigner, type Address, type KeyPairSigner, type Signature } from '@solana/kit'
 import { getTokenDecoder } from '@solana-program/token'
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -50,7 +50,10 @@ export interface AmmSite {
   priceAtTip(fields?: object): Promise<Answer['body']>
   /** What the program itself would make of it now. */
   asks(swap: Swap, pool?: Pool): Promise<{ paidRaw: bigint; gotRaw: bigint } | undefined>
-  /** What `/network/poll` says, once it says so; blocks come meanwhile where the test makes them. */
+  /**
+   * What `/network/poll` says, once it says so; blocks come meanwhile where the test makes them. Where it is to be MINED no more than that takes, for
+   * with some more it is final.
+   */
   polled(txHash: string, wanted: Record<string, unknown>): Promise<Answer['body']>
   stop(): Promise<void>
 }
@@ -148,10 +151,15 @@ export async function startAmmSite({
     asks: (swap, pool = pools[0]) => simulated(solana, mover, pool, swap),
     async polled(txHash, wanted) {
       let last: Answer['body']
+      const isConfirmed = () => {
+        const found = solana.ledger.find(txHash as Signature)
+        return found !== undefined && solana.ledger.tip.height > found.block.height
+      }
       await until(`${txHash} has ${JSON.stringify(wanted)}`, async () => {
         last = (await client.get('/network/poll', { ...here, txHash })).body
         const holds = Object.entries(wanted).every(([key, value]) => last[key] === value)
-        if (!holds) solana.blocks(5)
+        if (!holds && wanted['txState'] !== 'MINED') solana.blocks(5)
+        else if (!holds && !isConfirmed()) solana.blocks(1)
         return holds
       }).catch((error: unknown) => {
         throw new Error(`It is ${JSON.stringify(last)}`, { cause: error })

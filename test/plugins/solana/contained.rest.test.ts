@@ -53,7 +53,7 @@ const hostile = (program: string, amm: AMM<Solana>): AMM<Solana> => ({
 `
 
 describe('a plugin of a third party on Solana, contained', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let site: AmmSite
   before(async () => {
     site = await startAmmSite({

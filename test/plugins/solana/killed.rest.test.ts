@@ -13,7 +13,7 @@ const swallowsSignedBytes: Fault = async (exchange) => {
 }
 
 describe('a server on Solana that is killed', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let cluster: Cluster
   let proxy: FaultyProxy
   let home: Home

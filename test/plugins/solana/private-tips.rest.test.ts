@@ -4,7 +4,7 @@ import { startFaultyProxy, type FaultyProxy } from '../../http/trouble/faulty-pr
 import { here, startAmmSite, type AmmSite } from './amm-site.ts'
 
 describe('private trades on Solana, with a tip to who passes them on', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   const account = 'GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ' as Address
   let site: AmmSite
   let relay: FaultyProxy

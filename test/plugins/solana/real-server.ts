@@ -38,7 +38,7 @@ export async function makeHome(
   const seed = crypto.getRandomValues(new Uint8Array(32))
   const wallet = await createKeyPairSignerFromPrivateKeyBytes(seed)
   const off = { enabled: false }
-  const local = { enabled: true, required: true, rpcUrls: [cluster.url], pollingSeconds: 0.1, requestTimeoutSeconds: 2, ...settings }
+  const local = { enabled: true, required: true, rpcUrls: [cluster.url], pollingSeconds: 0.1, requestTimeoutSeconds: 10, ...settings }
   const tokens = mints.map(({ address, symbol, decimals }) => ({
     chainId: 104,
     address,
@@ -91,7 +91,7 @@ export async function startRealServer({ folder }: Home): Promise<RealServer> {
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
   const url = await listening(child, () => text)
   const client = createClient(url, path.join(folder, 'certs'))
-  for (const end = performance.now() + 60_000; (await client.get('/health/ready')).status !== 200;) {
+  for (const end = performance.now() + 120_000; (await client.get('/health/ready')).status !== 200;) {
     if (performance.now() > end) throw new Error(`It did not become ready: ${text}`)
     await new Promise((done) => setTimeout(done, 50))
   }
@@ -113,7 +113,7 @@ export async function startRealServer({ folder }: Home): Promise<RealServer> {
 }
 
 async function listening(child: ChildProcess, text: () => string): Promise<string> {
-  const end = performance.now() + 60_000
+  const end = performance.now() + 120_000
   while (performance.now() < end && child.exitCode === null) {
     const [url] = /https:\/\/localhost:\d+/.exec(text()) ?? []
     if (url !== undefined) return url
@@ -134,7 +134,7 @@ export async function pollUntil(
 ): Promise<Answer['body']> {
   let last: Answer['body']
   // A server that was killed may hold its wallets for some seconds more, and this machine may have more to do.
-  for (const end = performance.now() + 40_000; performance.now() < end; await sleep(50)) {
+  for (const end = performance.now() + 100_000; performance.now() < end; await sleep(50)) {
     ;({ body: last } = await client.get('/network/poll', { chain: 'solana', network: 'local', txHash }))
     meanwhile()
     if (Object.entries(wanted).every(([key, value]) => last[key] === value)) return last

@@ -12,7 +12,7 @@ const here = { chain: 'solana', network: 'local' }
 const rent = 0.00203928
 
 describe('the rent of accounts on Solana, of a client with no limits of its own', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let cluster: Cluster
   let home: Home
   let server: RealServer

@@ -10,7 +10,7 @@ const here = { chain: 'solana', network: 'local' }
 const unknownSignature = '5'.repeat(87)
 
 describe('a server on Solana', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let cluster: Cluster
   let home: Home
   let server: RealServer
