@@ -14,16 +14,15 @@ const pair = { chain: 'ethereum', network: 'local', base: 'WETH', quote: 'USDC',
 const address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const twoDaysAgo = new Date(Date.now() - 48 * 3_600_000)
 
-describe('the bundled server', () => {
+describe('the bundled server', function () {
+  this.timeout(400_000)
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sluice-build-')))
   const installed = path.join(folder, 'installed', 'node_modules')
   const home = path.join(folder, 'home')
   const servers: { child: ChildProcess; ended: Promise<unknown> }[] = []
   let checkout: Checkout
 
-  before(async function () {
-    // It builds and packs the whole of it.
-    this.timeout(300_000)
+  before(async () => {
     checkout = new Checkout(path.join(folder, 'checkout'))
     checkout.build()
     await checkout.install(installed)
@@ -241,7 +240,7 @@ describe('the bundled server', () => {
     execFileSync(process.execPath, [command, 'plugin', 'trust', 'looping', '--yes'], { cwd: home, env, stdio: 'pipe' })
     const { ended, client, output } = await start(command, {
       ...folders,
-      SLUICE_LIMITS_PLUGIN_STALL_SECONDS: '5',
+      SLUICE_LIMITS_PLUGIN_STALL_SECONDS: '10',
     })
     await client.get('/amm/price', { ...pair, connector: 'looping' }).catch(() => {})
     client.close()

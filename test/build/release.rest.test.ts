@@ -23,7 +23,7 @@ const { PATH, HOME } = process.env
 
 describe('npm run release', function () {
   // It builds and packs, which a machine that runs other tests beside it does slowly.
-  this.timeout(300_000)
+  this.timeout(600_000)
   let checkout: Checkout
   let asItWas: string
   const file = (name: string) => path.join(checkout.folder, name)

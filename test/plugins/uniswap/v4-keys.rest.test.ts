@@ -49,6 +49,8 @@ describe('configured keys of Uniswap v4', () => {
   before(async () => {
     fixture = await openDevnetFixture()
     await makeKeyedPools(fixture.provider, fixture.trader)
+    // Calls see the block of the last pool once they see this one.
+    await fixture.mined((await fixture.trader.sendTransaction({ to: fixture.trader.address })).hash)
   })
   after(() => fixture?.close())
 
@@ -73,7 +75,7 @@ describe('configured keys of Uniswap v4', () => {
     const { trader } = fixture
     for (const [mode, number] of Object.entries(modes)) {
       const data = abi.encodeFunctionData('set', [number, 2_500])
-      await (await trader.sendTransaction({ to: acting.hooks, data })).wait()
+      await fixture.mined((await trader.sendTransaction({ to: acting.hooks, data })).hash)
       for (const swap of swaps) {
         if (['refuses', 'spendsAllGas', 'lies'].includes(mode)) {
           expect(await givenOrRefused(exact(acting, swap)), mode).to.equal(undefined)
@@ -104,7 +106,7 @@ describe('configured keys of Uniswap v4', () => {
       const { poolManager } = v4DevnetAddresses(deployerAddress('uniswap'))
       const data = abi.encodeFunctionData('updateDynamicLPFee', [tuple, lpFee])
       const hash = await fixture.provider.send('eth_sendTransaction', [{ from: dynamic.hooks, to: poolManager, data }])
-      await fixture.provider.waitForTransaction(hash)
+      await fixture.mined(hash)
       for (const swap of swaps) fees.add((await exact(dynamic, swap)).route[0]?.fee)
     }
     expect([...fees]).to.deep.equal(['0', '0.012345', '0.0001'])
