@@ -176,8 +176,8 @@ export async function persist(send: () => Promise<readonly Call[]>, random: Rand
   }
 }
 
-/** Longer than the server gives a request. */
-const patienceMs = 12_000
+/** Longer than the server gives a request, also where the machine has no time for its answer. */
+const patienceMs = 30_000
 
 /** A bot does not wait for ever: what it has given up may still go on at the server. */
 export async function bounded<T>(work: Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@ import { expectNoViolations, type Report } from './scenarios/scenario.ts'
 import { keys, rounds } from './scenarios/bursts.ts'
 
 describe('many requests at once', function () {
-  this.timeout(300_000)
+  this.timeout(900_000)
   let ofOneWallet: Promise<Report>
   let withOneKey: Promise<Report>
   before(() => {

@@ -3,7 +3,7 @@ import { nodeFaults } from './scenarios/node-faults.ts'
 import { expectNoViolations } from './scenarios/scenario.ts'
 
 describe('trouble on the chain', function () {
-  this.timeout(300_000)
+  this.timeout(900_000)
 
   it('costs no request its one outcome: reorganisations, fees, forgetful mempools, restarts', () => expectNoViolations(chainTrouble))
 
@@ -11,7 +11,7 @@ describe('trouble on the chain', function () {
 })
 
 describe('a node that delays, cuts, refuses, babbles, hangs, lags, lies and repeats itself', function () {
-  this.timeout(300_000)
+  this.timeout(900_000)
 
   it('costs no request its one outcome', () => expectNoViolations(nodeFaults))
 })

@@ -4,7 +4,7 @@ import { cluster } from './scenarios/cluster.ts'
 import { expectNoViolations } from './scenarios/scenario.ts'
 
 describe('three servers on one PostgreSQL', function () {
-  this.timeout(400_000)
+  this.timeout(900_000)
   before(function () {
     if (!isPostgresInstalled) this.skip()
   })
@@ -13,7 +13,7 @@ describe('three servers on one PostgreSQL', function () {
 })
 
 describe('two servers whose clocks are wrong and jump', function () {
-  this.timeout(400_000)
+  this.timeout(900_000)
   before(function () {
     if (missingFaketime !== undefined) {
       // In CI everything is there.

@@ -11,11 +11,11 @@ import { confirmations, type World } from './world.ts'
 
 /** I6: within the confirmation depth plus so many blocks. */
 const extraBlocks = 5
-/** The network has a block a second. What is in a block waits for nothing but the next ones, which need not take so long. */
-const blockMs = 1000
+/** What is not in a block yet has so long: a busy machine needs it to sign and to send. What is in one waits for nothing but the next ones. */
+const blockMs = 2000
 const hastyBlockMs = 400
 /** How long a block waits for a busy machine to look at the one before. */
-const patienceMs = 5_000
+const patienceMs = 15_000
 
 export async function settleWorld(world: World, random: Random): Promise<History> {
   const { chain, proxy, wallets } = world

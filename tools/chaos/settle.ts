@@ -30,12 +30,12 @@ export async function settle(stage: Stage, random: Random, { allowed, pass, atEn
     if (server?.dieAt) await server.ended
     if (!server || server.hasEnded()) await stage.start(index)
   }
-  await Promise.all(stage.unresolved.map((asked) => persist(() => askAll(stage, asked), random.fork(asked[0]?.id ?? 0), 30_000)))
+  await Promise.all(stage.unresolved.map((asked) => persist(() => askAll(stage, asked), random.fork(asked[0]?.id ?? 0), 120_000)))
 
   let blocks = 0
   while (blocks < allowed && (await count(stage, openStates)) > 0) blocks += await pass(async () => (await count(stage, waitingStates)) > 0)
   // The last block has to be seen.
-  for (let tries = 0; tries < 100 && (await count(stage, openStates)) > 0; tries += 1) await sleep(200)
+  for (let tries = 0; tries < 300 && (await count(stage, openStates)) > 0; tries += 1) await sleep(200)
   await atEnd?.()
 
   await Promise.all(servers.map(async (each) => each?.stop()))

@@ -114,7 +114,7 @@ const allowed = Number(largestAge + finalizedDepth) + 40
 const blocksAtOnce = 8
 /** The head, the look that follows from it, and one that was under way before. */
 const requestsOfALook = 3
-const patienceMs = 5_000
+const patienceMs = 15_000
 
 async function settleSolana(stage: SolanaStage, random: Random): Promise<History> {
   const { cluster, proxy, wallets } = stage

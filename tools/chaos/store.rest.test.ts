@@ -4,7 +4,7 @@ import { expectNoViolations } from './scenarios/scenario.ts'
 import { createSmallDisk, NoSmallDisk } from './servers/small-disk.ts'
 
 describe('a disk that becomes full again and again while bots trade', function () {
-  this.timeout(300_000)
+  this.timeout(900_000)
   before(async function () {
     try {
       await (await createSmallDisk(1_000_000)).remove()
@@ -19,7 +19,7 @@ describe('a disk that becomes full again and again while bots trade', function (
 })
 
 describe('a journal of many earlier transactions', function () {
-  this.timeout(400_000)
+  this.timeout(900_000)
 
   it('is read from end to end while bots trade and the server is killed, and costs no request its one outcome', () =>
     expectNoViolations(longJournal))

@@ -66,7 +66,7 @@ export async function checkContained({ images: { devnet: image }, running, newFo
     client.get('/amm/price', { ...local, connector: 'spy', base: 'DAI', quote: 'WETH', amount, side: 'SELL' })
   const entryOf = async (client, name) => (await client.get('/plugins')).body.find((each) => each.name === name)
   const loaded = (client, name, output) =>
-    eventually(async () => ((await entryOf(client, name)).state === 'loaded' ? entryOf(client, name) : undefined), 30, output)
+    eventually(async () => ((await entryOf(client, name)).state === 'loaded' ? entryOf(client, name) : undefined), 120, output)
   const works = (client, name, output) =>
     eventually(
       async () => {
@@ -80,7 +80,7 @@ export async function checkContained({ images: { devnet: image }, running, newFo
         })
         return status === 200
       },
-      30,
+      120,
       output,
     )
 
@@ -124,11 +124,12 @@ export async function checkContained({ images: { devnet: image }, running, newFo
     expect(approval.status, approval.text).to.equal(200)
     await mined(client, approval.body.txHash)
     const swap = { ...local, connector: 'plain-swap', base: 'WETH', quote: 'USDC', amount: '0.1', side: 'SELL' }
-    // The first quote after a block waits for what happened in it.
-    let quote = await client.get('/amm/price', swap)
-    expect(quote.status, quote.text).to.equal(200)
-    if (quote.body.source === 'rpc') quote = await client.get('/amm/price', swap)
-    expect(quote.body.source, quote.text).to.equal('memory')
+    // The first quote after a block waits for what happened in it, and blocks come by the clock.
+    const quote = await eventually(async () => {
+      const answer = await client.get('/amm/price', swap)
+      expect(answer.status, answer.text).to.equal(200)
+      return answer.body.source === 'memory' && answer
+    }, 60)
     const trade = await client.post('/amm/trade', { ...swap, address })
     expect(trade.status, trade.text).to.equal(200)
     const { fill } = await mined(client, trade.body.txHash)
@@ -146,7 +147,7 @@ export async function checkContained({ images: { devnet: image }, running, newFo
 
   await check('it is started again where it ends, and others are not disturbed', async () => {
     void inSpy(client, exits)
-    await eventually(async () => (await entryOf(client, 'spy')).host.deaths > 0, 20)
+    await eventually(async () => (await entryOf(client, 'spy')).host.deaths > 0, 120)
     await works(client, 'plain-swap', server.container.output)
     await works(client, 'spy', server.container.output)
     expect((await entryOf(client, 'plain-swap')).host.deaths).to.equal(0)
@@ -172,7 +173,7 @@ export async function checkContained({ images: { devnet: image }, running, newFo
     const entry = await eventually(async () => {
       const one = await entryOf(client, 'plain-swap')
       return one.state === 'refused' && one
-    }, 30)
+    }, 120)
     expect(entry.reason).to.include('It cannot be contained on this system')
     const { code, output } = await runCommand(
       { image, running, volumes: { ...volumes, '/app/sluice.lock': { from: path.join(operator, 'sluice.lock'), mode: 'ro' } } },
@@ -248,5 +249,5 @@ async function mined(client, txHash) {
   return eventually(async () => {
     const { body } = await client.get('/network/poll', { ...local, txHash })
     return body.txStatus === 1 && body
-  }, 30)
+  }, 120)
 }

@@ -63,7 +63,7 @@ export async function checkProduction({ images: { production: image }, running, 
       return (
         !body.some(({ state }) => state === 'pending') && Object.fromEntries(body.map(({ name, state, reason }) => [name, reason ?? state]))
       )
-    }, 60)
+    }, 180)
     expect(states).to.deep.include({ ethereum: 'loaded', uniswap: 'loaded', sushiswap: 'loaded', outsider: 'loaded' })
   })
 

@@ -64,7 +64,7 @@ export async function checkTrial({ images: { devnet: image }, running, newFolder
         const { body } = await client.get('/network/poll', { chain: pair.chain, network: pair.network, txHash: trade.body.txHash })
         return body.txStatus === 1 && body
       },
-      20,
+      120,
       server.container.output,
     )
     expect(mined.txReceipt.status).to.be.oneOf([1, '1'])
@@ -115,15 +115,15 @@ export async function checkTrial({ images: { devnet: image }, running, newFolder
       running,
       bot: certs,
       user: `${uid}:${uid}`,
-      environment: { SLUICE_LIMITS_PLUGIN_STALL_SECONDS: 2 },
+      environment: { SLUICE_LIMITS_PLUGIN_STALL_SECONDS: 10 },
       volumes: { ...volumes, '/app/plugins/looping': { from: looping, mode: 'ro' }, '/app/sluice.lock': { from: lock, mode: 'ro' } },
     })
     const client = await server.ready()
     const isLoaded = async () => (await client.get('/plugins')).body.some(({ name, state }) => name === 'looping' && state === 'loaded')
-    await eventually(isLoaded, 60, server.container.output)
+    await eventually(isLoaded, 180, server.container.output)
     // Never answered: the connection ends with the server.
     void client.get('/amm/price', { ...pair, connector: 'looping' }).catch(() => undefined)
-    const stuck = new Promise((resolve) => setTimeout(resolve, 20_000, { code: 'still running' }).unref())
+    const stuck = new Promise((resolve) => setTimeout(resolve, 90_000, { code: 'still running' }).unref())
     const { code } = await Promise.race([server.container.ended, stuck])
     client.close()
     expect(code, server.container.output()).to.equal(128 + 9)

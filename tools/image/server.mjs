@@ -52,7 +52,7 @@ export async function startServer({ image, running, volumes, bot, environment = 
           if (container.hasEnded()) throw new Error(`The server ended:\n${container.output()}`)
           return container.output().includes('is ready at')
         },
-        60,
+        180,
         container.output,
       )
       return createClient(url, bot)
@@ -62,10 +62,10 @@ export async function startServer({ image, running, volumes, bot, environment = 
       const [, program, ...args] = image.config.Healthcheck.Test
       return runCommand({ image, running, volumes, environment: variables, user, entrypoint: [program] }, args)
     },
-    /** As an engine stops it: the signal, and force where ten seconds were not enough. */
+    /** As an engine stops it: the signal, and force where that was not enough. An engine waits for ten seconds, and this machine may be busy. */
     async stop() {
       container.signal(image.config.StopSignal)
-      const force = setTimeout(() => void container.kill(), 10_000)
+      const force = setTimeout(() => void container.kill(), 30_000)
       const end = await container.ended
       clearTimeout(force)
       return end
@@ -90,7 +90,7 @@ export async function startPluginHost({ image, running, compose, volumes }) {
       if (container.hasEnded()) throw new Error(`The plugin-host service ended:\n${container.output()}`)
       return container.output().includes('for servers that connect')
     },
-    30,
+    120,
     container.output,
   )
   return container

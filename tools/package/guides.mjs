@@ -120,7 +120,7 @@ describe('the guides for authors, with the packages', () => {
     after(() => server?.kill())
     const until = async (ask, holds) => {
       let answer
-      for (let tries = 0; tries < 400; tries++) {
+      for (let tries = 0; tries < 1200; tries++) {
         answer = await ask()
         if (holds(answer)) return answer
         await sleep(100)

@@ -169,7 +169,7 @@ export function bot(url, home) {
     /** Reads the stream of events until the text is in it. */
     async events(query, text) {
       const stream = (await open('GET', `/events?${new URLSearchParams(query)}`)).setEncoding('utf8')
-      const limit = setTimeout(() => stream.destroy(new Error(`No event with ${text} within 30 s.`)), 30_000)
+      const limit = setTimeout(() => stream.destroy(new Error(`No event with ${text} within 90 s.`)), 90_000)
       let read = ''
       for await (const part of stream) if ((read += part).includes(text)) break
       clearTimeout(limit)

@@ -137,7 +137,7 @@ for (const { name, version } of nodes) {
       const trade = await client.post('/amm/trade', { ...swap, base: 'ETH', address: trader })
       expect(trade, JSON.stringify(trade)).to.have.property('txHash')
       let poll
-      for (let tries = 0; tries < 100 && poll?.txStatus !== 1; tries++) {
+      for (let tries = 0; tries < 600 && poll?.txStatus !== 1; tries++) {
         await sleep(200)
         poll = await client.get('/network/poll', { chain: 'ethereum', network: 'local', txHash: trade.txHash })
       }
@@ -148,7 +148,7 @@ for (const { name, version } of nodes) {
       const askDropped = () => client.get('/amm/price', own)
       let dropped = await askDropped()
       // It is loaded once the server is ready.
-      for (let tries = 0; tries < 300 && dropped.name === 'SERVICE_UNINITIALIZED'; tries++) {
+      for (let tries = 0; tries < 600 && dropped.name === 'SERVICE_UNINITIALIZED'; tries++) {
         await sleep(200)
         dropped = await askDropped()
       }
@@ -156,7 +156,7 @@ for (const { name, version } of nodes) {
       const mined = async ({ txHash, ...answer }) => {
         expect(txHash, JSON.stringify(answer)).to.be.a('string')
         let state
-        for (let tries = 0; tries < 300 && state?.txStatus !== 1; tries++) {
+        for (let tries = 0; tries < 600 && state?.txStatus !== 1; tries++) {
           await sleep(200)
           state = await client.get('/network/poll', { chain: 'ethereum', network: 'local', txHash })
         }

@@ -106,7 +106,7 @@ export async function prepareWallets(world: World): Promise<void> {
 }
 
 async function isMined({ someServer, place }: World, txHash: string): Promise<void> {
-  for (const end = performance.now() + 60_000; performance.now() < end; await sleep(100)) {
+  for (const end = performance.now() + 180_000; performance.now() < end; await sleep(100)) {
     const { client } = await someServer()
     if ((await client.get('/network/poll', { ...place, txHash })).body.txStatus === 1) return
   }

@@ -14,8 +14,8 @@ import { lookAtBook, type ShownBook } from './watch-books.ts'
 /** By whom an exchange names a market. */
 const coins: Readonly<Record<string, string>> = { 'HYPE-USDC': '@107', 'ETH-USD': 'ETH' }
 const lookMs = 1_000
-/** Ten of what is open are looked at every two seconds, and each twice before it is over: an exchange that was away leaves a hundred. */
-const allowedLooks = 60
+/** Ten of what is open are looked at every two seconds, and each twice before it is over: an exchange that was away leaves a hundred, and a busy machine looks less often. */
+const allowedLooks = 150
 /** What a look asks for by its clock is believed dead after so long. */
 const marginSeconds = 10
 const askedByName = 40

@@ -71,10 +71,10 @@ export const chainTroubles = {
   restart: ({ chain }: World) => chain.restart(),
 }
 
-/** Time for a server to go on with what follows from a block that it has seen. */
-const blockMs = 600
+/** Time for a server to go on with what follows from a block that it has seen, on a busy machine. */
+const blockMs = 1_500
 /** Longer than any machine needs for that. */
-const patienceMs = 15_000
+const patienceMs = 30_000
 /** Two blocks to see it by, one for what fills the gap, one for those that waited behind it, and one of grace for the machine. */
 const allowed = 5
 const trades = 4

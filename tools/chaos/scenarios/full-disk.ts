@@ -15,7 +15,7 @@ interface Size {
 /** Room for the log of SQLite, which takes 4 MB, and for what bots of this run make. */
 const diskBytes = ({ trades }: Size) => 16_000_000 + trades * 40_000
 /** However slow the machine: for a state that has to come. */
-const patienceMs = 60_000
+const patienceMs = 180_000
 
 /** The disk with the journal and the log of the server becomes full again and again while bots trade; in some of these times the server is killed. */
 export const fullDisk: Scenario<Size> = {

@@ -21,7 +21,7 @@ interface Size {
 /** Trades from which the others are made. */
 const models = 30
 const pageSize = 100
-const patienceMs = 60_000
+const patienceMs = 180_000
 
 /** Bots trade through a server that is killed, beside readers of its lists, with a journal of as much as a busy year leaves. */
 export const longJournal: Scenario<Size> = {

@@ -126,7 +126,7 @@ export async function spawnServer(options: ServerOptions): Promise<Server> {
   }
   const connectors = await client.get('/connectors').catch(() => undefined)
   // One that dies is heard of a moment later.
-  if (!connectors) await Promise.race([ended, sleep(1000)])
+  if (!connectors) await Promise.race([ended, sleep(10_000, undefined, { ref: false })])
   if (isGone()) throw died()
   if (devnetUrl !== undefined && connectors?.body.uniswap === undefined) throw new Error(`The server has no exchange to trade on. ${log()}`)
   return {

@@ -80,7 +80,7 @@ async function repeatOld(stage: HyperliquidStage): Promise<void> {
 }
 
 describe('the checker of orders on Hyperliquid finds a server', function () {
-  this.timeout(300_000)
+  this.timeout(900_000)
   /** Most of their time they wait, so all at once. */
   const runs = {
     'a lost answer is a refusal': loseAnAnswer,

@@ -13,7 +13,7 @@ const request = 'POST / HTTP/1.1\r\nx-request-id: first\r\ncontent-length: 0\r\n
 const answer = (body: string) => `HTTP/1.1 200 OK\r\nx-request-id: first\r\ncontent-length: ${body.length}\r\n\r\n${body}`
 
 describe('the lines of Hummingbot’s bots', function () {
-  this.timeout(30_000)
+  this.timeout(120_000)
   let files: LinkFiles
   let server: tls.Server
   let links: Links

@@ -32,10 +32,10 @@ const trade = (world: World, server?: number) =>
 const diesBetween = { dieAt: { point: 'between broadcast and journal', nth: 2 } }
 
 /** With a nonce in its hand. Its request has its time, however long it sleeps: what is over is not journaled. */
-const fallsAsleep = { stopAt: { point: 'before journal QUEUED', nth: 1 }, flags: { 'server.requestTimeoutSeconds': 60 } }
+const fallsAsleep = { stopAt: { point: 'before journal QUEUED', nth: 1 }, flags: { 'server.requestTimeoutSeconds': 240 } }
 
 describe('the checker finds a server', function () {
-  this.timeout(300_000)
+  this.timeout(900_000)
   const cluster = { servers: 2, postgres: true, first: fallsAsleep }
   /** Most of their time they wait, so all at once. */
   const runs = {
