@@ -19,7 +19,7 @@ export interface ChainContract {
 /** Transaction ids of each chain family that do not exist. */
 const unknownIds = [`0x${'ab'.repeat(32)}`, '5'.repeat(87)]
 
-const at = () => ({ signal: AbortSignal.timeout(5_000) })
+const at = () => ({ signal: AbortSignal.timeout(30_000) })
 
 /** Mocha tests that every chain must pass, ours or a third party's. */
 export function chainContract(contract: ChainContract): void {

@@ -145,7 +145,7 @@ export async function venuesReady(
     ...registry.venuesOn(chain, network),
   ]
   const starting = () => entries.some((each) => each.notReady() !== undefined)
-  for (let tries = 0; starting() && tries < 1_200; tries++) {
+  for (let tries = 0; starting() && tries < 2_400; tries++) {
     for (const each of entries) void each.wake()
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

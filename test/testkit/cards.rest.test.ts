@@ -277,7 +277,7 @@ function invertedQuoter(provider: JsonRpcProvider): Quoter {
 const devnetFile = (plugin: string) => fileURLToPath(new URL(`../../plugins/${plugin}/devnet.ts`, import.meta.url))
 
 describe('the cards of connectors', function () {
-  this.timeout(300_000)
+  this.timeout(600_000)
   let folder: string
   let server: TestServer
   let provider: JsonRpcProvider

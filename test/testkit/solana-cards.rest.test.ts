@@ -115,7 +115,7 @@ const mutations: Readonly<Record<string, Mutation>> = {
 }
 
 describe('the cards of every AMM on Solana, and connectors that are wrong in one line', function () {
-  this.timeout(120_000)
+  this.timeout(400_000)
   let site: AmmSite
   before(async () => {
     const changed = ({ line, becomes, file = 'pool.ts' }: Mutation) => {

@@ -13,7 +13,12 @@ const final = { ...mined, txState: 'CONFIRMED', final: true }
 const withoutPrice = { status: 1, gasUsed: '21000', effectiveGasPrice: 0 }
 
 /** What a bot is told of a close of which the server says this, each time one more of them. */
-async function answerTo(...found: readonly object[]): Promise<unknown> {
+const answerTo = (...found: readonly object[]) => answerWithin(60_000, found)
+
+/** The same where nothing comes of it. */
+const answerInVain = (found: object) => answerWithin(700, [found])
+
+async function answerWithin(ms: number, found: readonly object[]): Promise<unknown> {
   let polls = 0
   const call = {
     signal: new AbortController().signal,
@@ -21,7 +26,7 @@ async function answerTo(...found: readonly object[]): Promise<unknown> {
     call: async () => found[Math.min(polls++, found.length - 1)],
   } as unknown as InterfaceCall
   const venue = { on, own: { ...on.own, connector: 'uniswap' } }
-  const change = { position: { version: 'v3', tokenId: '38' }, venue, call, untilMs: performance.now() + 700 }
+  const change = { position: { version: 'v3', tokenId: '38' }, venue, call, untilMs: performance.now() + ms }
   return closed(async () => ({ txHash: '0x1' }), change).catch((error: unknown) => error)
 }
 
@@ -42,8 +47,8 @@ describe('the close of a position of a bot', () => {
   })
 
   it('goes without its fee once it is final that the receipt does not tell it, and not before', async () => {
-    expect(await answerTo({ ...mined, txReceipt: withoutPrice })).to.include({ name: 'TIMEOUT' })
+    expect(await answerInVain({ ...mined, txReceipt: withoutPrice })).to.include({ name: 'TIMEOUT' })
     expect(await answerTo({ ...final, txReceipt: withoutPrice })).to.deep.equal({ signature: '0x1', status: 1, data: amounts })
-    expect(await answerTo({ ...final, txReceipt: withoutPrice, fill: undefined })).to.include({ name: 'TIMEOUT' })
+    expect(await answerInVain({ ...final, txReceipt: withoutPrice, fill: undefined })).to.include({ name: 'TIMEOUT' })
   })
 })
