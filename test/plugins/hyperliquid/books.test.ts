@@ -9,7 +9,7 @@ import { at, startVenue, type TestVenue } from './venue.ts'
 const stranger = '0x00000000000000000000000000000000000000ee'
 
 describe("Hyperliquid's books", function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let venue: TestVenue
   let markets: Record<'HYPE' | 'UBTC', BookMarket>
   let stopped: AbortController

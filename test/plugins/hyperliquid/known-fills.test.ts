@@ -9,7 +9,7 @@ const stranger = '0x00000000000000000000000000000000000000ee'
 const owner = '0x5b38da6a701c568545dcfcb03fcb875f56beddc4'
 
 describe("a wallet's fills that the server reads by itself at Hyperliquid", function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let venue: TestVenue
   let markets: readonly BookMarket[]
   before(async () => {

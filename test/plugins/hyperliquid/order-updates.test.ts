@@ -17,7 +17,7 @@ interface LostOrder extends SentStep {
 }
 
 describe('orders at Hyperliquid whose answers were lost', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let venue: TestVenue
   let market: BookMarket
   let exchange: Exchange
