@@ -109,7 +109,11 @@ export async function checkContained({ images: { devnet: image }, running, newFo
     for (const name of ['plain-swap', 'spy'])
       expect(await loaded(client, name, server.container.output)).to.include({ tier: 'contained', allowedBy: 'operator' })
     expect(server.container.output()).to.include(`"containedBy":"the plugin-host service at ${hostSocket}"`)
-    const hosts = service.processes().filter(({ user }) => user !== '0')
+    // What starts and ends them may be there for a moment more.
+    const hosts = await eventually(() => {
+      const found = service.processes().filter(({ user }) => user !== undefined && user !== '0')
+      return found.length === 2 && found
+    }, 60)
     expect(hosts.map(({ capabilities, newPrivileges }) => [capabilities, newPrivileges])).to.deep.equal([
       ['0000000000000000', '1'],
       ['0000000000000000', '1'],
