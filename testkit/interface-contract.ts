@@ -40,7 +40,7 @@ export function interfaceSuite(contract: InterfaceContract, running?: WatchedSer
   const name = path.basename(contract.folder)
 
   describe(`interface ${name}`, function () {
-    this.timeout(120_000)
+    this.timeout(400_000)
     let site: TestInterface
     let started: TestServer | undefined
     const clients: Client[] = []

@@ -9,7 +9,7 @@ import { programArgs } from '../program.ts'
 
 /** What somebody sees who types a command wrongly, or too early. */
 describe('commands that name what is not there', function () {
-  this.timeout(120_000)
+  this.timeout(400_000)
   let home: string
   before(() => {
     home = mkdtempSync(path.join(os.tmpdir(), 'sluice-mistyped-'))

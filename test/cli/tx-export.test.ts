@@ -101,7 +101,7 @@ describe('sluice tx export', () => {
   }
 
   it('says where what there is lies when the server stays away, and gives up soon', async function () {
-    this.timeout(30_000)
+    this.timeout(120_000)
     const gone = server((request, sent) => {
       if (request > 1 || sent > 50_000) throw new NoResponse('The server at localhost cannot be reached: ECONNREFUSED.')
     })

@@ -4,7 +4,7 @@ import type { Chain } from '../../../core/contracts/index.ts'
 import { solanaChain, type Solana, type SolanaChainConfig, type SolanaNetwork } from '../../../kits/solana/index.ts'
 import { startSolana, type Solana as Cluster, type SolanaOptions } from '../../../tools/solana-node/start-solana.ts'
 
-export const soon = () => ({ signal: AbortSignal.timeout(20_000) })
+export const soon = () => ({ signal: AbortSignal.timeout(60_000) })
 export const silent = { info() {}, warn() {} }
 
 export interface TestCluster {

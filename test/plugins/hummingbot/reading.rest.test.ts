@@ -4,7 +4,7 @@ import { chainNetwork, decimals, numbers, texts, type Bot } from './bot.ts'
 import { sharedServer, type SharedServer } from './shared-server.ts'
 
 describe('what bots of Hummingbot read', function () {
-  this.timeout(120_000)
+  this.timeout(400_000)
   let server: SharedServer
   let bot: Bot
   let trader: Bot

@@ -16,7 +16,7 @@ const inADay = () => Math.floor(Date.now() / 1000) + 86_400
 describe(`${quotes} quotes of Uniswap from memory (SLUICE_WALK_QUOTES) on a random walk, seed ${seed} (SLUICE_WALK_SEED)`, () => {
   let fixture: WalkFixture
   before(async function () {
-    this.timeout(120_000)
+    this.timeout(400_000)
     fixture = await openWalkFixture()
   })
   after(() => fixture?.close())

@@ -17,7 +17,7 @@ describe(`a random walk of ${trades} trades (SLUICE_WALK_TRADES), seed ${seed} (
   const { below } = random
   let fixture: WalkFixture
   before(async function () {
-    this.timeout(120_000)
+    this.timeout(400_000)
     fixture = await openWalkFixture()
   })
   after(() => fixture?.close())

@@ -15,7 +15,7 @@ export interface ContractLibraries {
 const fixtures = new URL('../../../../fixtures/uniswap-v3/compile.mjs', import.meta.url).href
 const mostCallsAtOnce = 5000
 // Many calls on a busy machine take long.
-const timeoutMs = 60_000
+const timeoutMs = 180_000
 const plentyOfGas = 2n ** 40n
 const harness = '0x00000000000000000000000000000000000000ff'
 const digitsPerWord = 64

@@ -14,7 +14,7 @@ const routerAbi = new Interface([
 const [e18, fee, maxGas] = [10n ** 18n, 3000, 200_000_000n]
 
 describe('a gas limit from the table, for ticks that were never crossed', function () {
-  this.timeout(120_000)
+  this.timeout(400_000)
   let exchange: V3Exchange
   before(async () => {
     exchange = await openV3Exchange()

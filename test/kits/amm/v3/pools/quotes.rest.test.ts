@@ -49,7 +49,7 @@ describe('quotes of concentrated liquidity', () => {
     expect(checker.counted.furtherReadings).to.be.above(trades / 40)
   })
   it('equal the exchange’s own at any price, tier and tick spacing, from minimal to extreme liquidity', async function () {
-    this.timeout(120_000)
+    this.timeout(400_000)
     const { below, bits } = randomBits(seed)
     const tickSpacings = [1, 2, 7, 10, 60, 199, 200, 1000, 16_383]
     const tiers = Array.from({ length: 27 }, (_, index) => (index === 0 ? 1 : index === 1 ? 999_999 : 1 + below(999_999)))

@@ -20,7 +20,7 @@ describe('the coin of a position beside a token that is not listed', () => {
   let tokenId: string
 
   before(async function () {
-    this.timeout(120_000)
+    this.timeout(400_000)
     fixture = await openRangeFixture()
     // The pool pays the wrapped coin first where it is token0.
     do {

@@ -19,7 +19,7 @@ describe('past prices of a pool', () => {
 
   before(async function () {
     // The devnet is built first.
-    this.timeout(120_000)
+    this.timeout(400_000)
     fixture = await openRangeFixture()
     pool = await fixture.pool(WETH, USDC, 500)
     negative = await fixture.pool(WETH, WBTC, 3000)

@@ -20,7 +20,7 @@ describe('positions in a range', () => {
 
   before(async function () {
     // The devnet is built first.
-    this.timeout(120_000)
+    this.timeout(400_000)
     fixture = await openRangeFixture()
     eth = fixture.chain.nativeCurrency
   })

@@ -14,7 +14,7 @@ describe('pools that can have positions', () => {
 
   before(async function () {
     // The devnet is built first.
-    this.timeout(120_000)
+    this.timeout(400_000)
     fixture = await openRangeFixture()
   })
   after(() => fixture.close())

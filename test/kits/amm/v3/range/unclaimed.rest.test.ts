@@ -14,7 +14,7 @@ describe('unclaimed fees', () => {
 
   before(async function () {
     // The devnet is built first.
-    this.timeout(120_000)
+    this.timeout(400_000)
     fixture = await openRangeFixture()
   })
   after(() => fixture.close())
@@ -105,7 +105,7 @@ describe('unclaimed fees', () => {
     // The manager's own log contains more than the pool paid.
     expect(less > 0n).to.equal(true)
     expect((await fixture.range.positions(fixture.owner, at())).positions.some(({ tokenId }) => ids.includes(tokenId))).to.equal(false)
-  }).timeout(120_000)
+  }).timeout(400_000)
 
   async function takeProtocolFee({ address }: TickPool): Promise<void> {
     const factory = new Contract(fixture.exchange.factory, ['function owner() view returns (address)'], fixture.provider)
