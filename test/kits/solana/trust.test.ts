@@ -15,6 +15,8 @@ import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, tran
 
 /** Blocks after which every blockhash of now is over, by what is finalized too. */
 const lifetime = 190
+/** A node that hangs is not given up while a busy machine looks. */
+const requestTimeoutSeconds = 60
 
 describe('proving on Solana that a transaction is expired', () => {
   let site: SolanaSite
@@ -37,7 +39,7 @@ describe('proving on Solana that a transaction is expired', () => {
   /** The same wallet by other nodes. */
   const over = async (urls: readonly string[], definition: Partial<SolanaNetwork> = {}) => {
     await site.chain.stop?.()
-    const { chain, asked } = chainOver({ rpcUrls: urls }, definition)
+    const { chain, asked } = chainOver({ rpcUrls: urls, requestTimeoutSeconds }, definition)
     site = { ...site, chain, asked, network: { ...site.network, impl: chain } }
     transactions = await transactionsAt(site)
     return transactions
@@ -237,7 +239,7 @@ describe('believing on Solana that a transaction is final', () => {
   /** Sends one, which no leader takes, by way of a node in front of others. */
   const sendBy = async (others: readonly string[] = []) => {
     await site.chain.stop?.()
-    const { chain, asked } = chainOver({ rpcUrls: [`http://127.0.0.1:${front.port}`, ...others] })
+    const { chain, asked } = chainOver({ rpcUrls: [`http://127.0.0.1:${front.port}`, ...others], requestTimeoutSeconds })
     site = { ...site, chain, asked, network: { ...site.network, impl: chain } }
     transactions = await transactionsAt(site)
     site.cluster.lead(holdsAll)
