@@ -369,10 +369,10 @@ describe('a server on Hyperliquid', function () {
 
   it('does not say that nothing was cancelled while the action in the place of the order may be carried out', async () => {
     const lose = async (clientOrderId: string) => {
-      const arrives = loses(losesRequest, 'order')
+      const end = loses(losesRequest, 'order')
       await server.client.post('/clob/orders', { ...order(clientOrderId), price: '33.8' })
       loses(losesRequest, 'noop', 1)
-      return arrives
+      return end
     }
     const ends = async (clientOrderId: string) => {
       await until(async () => (await stateOf(clientOrderId)) === 'FAILED')
