@@ -371,8 +371,11 @@ describe('a server on Hyperliquid', function () {
     const lose = async (clientOrderId: string) => {
       const end = loses(losesRequest, 'order')
       await server.client.post('/clob/orders', { ...order(clientOrderId), price: '33.8' })
-      loses(losesRequest, 'noop', 1)
-      return end
+      const endOfOther = loses(losesRequest, 'noop')
+      return () => {
+        endOfOther()
+        end()
+      }
     }
     const ends = async (clientOrderId: string) => {
       await until(async () => (await stateOf(clientOrderId)) === 'FAILED')
