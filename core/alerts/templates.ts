@@ -16,7 +16,9 @@ const escapeMarkdown = (text: string): string => text.replaceAll(/[\\`*_{}[\]()#
 function within(max: number, message: AlertMessage, escape = (text: string): string => text): string {
   const text = escape(textOf(message))
   if (text.length <= max) return text
-  return message.items.length > 1 ? within(max, { ...message, items: message.items.slice(0, -1) }, escape) : text.slice(0, max).toWellFormed()
+  return message.items.length > 1
+    ? within(max, { ...message, items: message.items.slice(0, -1) }, escape)
+    : text.slice(0, max).toWellFormed()
 }
 
 /** Mattermost has no field that keeps @all from calling everybody: another character that looks like it does. */

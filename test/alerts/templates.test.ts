@@ -44,8 +44,12 @@ describe('what a chat is sent', () => {
     const items = Array.from({ length: 10 }, () => safeFinding({ subject: '', words: '*'.repeat(400) }))
     const { content } = JSON.parse(bodyOf({ ...message, items }, { template: 'discord' })) as { content: string }
     const { text } = JSON.parse(telegramBody({ ...message, items }, '1')) as { text: string }
-    expect(content).to.match(/\n- and 10 more\nWhat to do: Send some\.\nSluice, host, .*$/).and.to.have.length.of.at.most(2_000)
-    expect(text).to.match(/\n- and 3 more\nWhat to do: Send some\.\nSluice, host, .*$/).and.to.have.length.of.at.most(4_096)
+    expect(content)
+      .to.match(/\n- and 10 more\nWhat to do: Send some\.\nSluice, host, .*$/)
+      .and.to.have.length.of.at.most(2_000)
+    expect(text)
+      .to.match(/\n- and 3 more\nWhat to do: Send some\.\nSluice, host, .*$/)
+      .and.to.have.length.of.at.most(4_096)
   })
 
   it('has no half of a character where it is cut', () => {
