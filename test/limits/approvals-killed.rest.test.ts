@@ -82,7 +82,7 @@ describe('a server that is killed after an approval', function () {
       const again = await bossOf(next)
       const { body } = await again.get('/approvals', { id: String(id) })
       expect(body.approvals[0].state).to.equal(point === 'after journal SIGNED' ? 'done' : 'approved')
-      const until = Date.now() + 30_000
+      const until = Date.now() + 90_000
       let done: Answer[] = []
       while (Date.now() < until && !(done.length > 0 && done.every(({ status }) => status === 200))) {
         done = await Promise.all([trade(next), again.post('/approvals/approve', { id })])

@@ -194,8 +194,10 @@ describe('the market by an order book', function () {
     await Promise.all(makers.map((maker) => maker.offer('BUY', 3050, 500)))
     outdate()
     await pass(90)
-    await lossy.get('/clob/orders', { ...oasis, address: traders, market: 'WETH-USDC' })
-    for (const until = Date.now() + 30_000; (await lost()) === 0 && Date.now() < until;) await new Promise((done) => setTimeout(done, 200))
+    for (const until = Date.now() + 40_000; (await lost()) === 0 && Date.now() < until;) {
+      await lossy.get('/clob/orders', { ...oasis, address: traders, market: 'WETH-USDC' })
+      await new Promise((done) => setTimeout(done, 200))
+    }
     expect(await lost()).to.be.within(33, 37)
     const refused = await order({ price: '3100' }, lossy)
     expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')

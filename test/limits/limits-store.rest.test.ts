@@ -18,7 +18,7 @@ const weth = addresses.tokens.WETH.address
 const balanceOf = '0x70a08231'
 
 describe('limits while PostgreSQL is away', function () {
-  this.timeout(90_000)
+  this.timeout(240_000)
   let postgres: TestPostgres
   let server: TestServer
   let bot: Client
@@ -65,13 +65,13 @@ describe('limits while PostgreSQL is away', function () {
       expect(outcome(await server.client.get('/health/ready'))).to.match(/^503/)
       expect(await nonce()).to.equal(before)
       await (stopped === 'killed' ? postgres.restart() : postgres.resume())
-      for (const endsAt = Date.now() + 30_000; (await used()) !== '2' && Date.now() < endsAt;)
+      for (const endsAt = Date.now() + 60_000; (await used()) !== '2' && Date.now() < endsAt;)
         await new Promise((resolve) => setTimeout(resolve, 200))
       expect(await used(), stopped).to.equal('2')
       expect(await nonce()).to.equal(before)
     }
     const answers = []
-    for (const endsAt = Date.now() + 30_000; answers.length < 3 && Date.now() < endsAt;) {
+    for (const endsAt = Date.now() + 60_000; answers.length < 3 && Date.now() < endsAt;) {
       const answer = await wrap()
       if (answer.status !== 503) answers.push(outcome(answer))
       else await new Promise((resolve) => setTimeout(resolve, 200))
@@ -102,7 +102,11 @@ describe('limits while PostgreSQL is away', function () {
         expect(outcome(await wrapOne())).to.match(/^(200|403 LIMIT_EXCEEDED|503 OVERLOADED)$/)
         await new Promise((resolve) => setTimeout(resolve, 500))
       }
-      expect(outcome(await wrapOne())).to.equal('403 LIMIT_EXCEEDED')
+      let last = await wrapOne()
+      // The database may not be back for the server yet.
+      for (const endsAt = Date.now() + 40_000; last.status === 503 && Date.now() < endsAt; last = await wrapOne())
+        await new Promise((resolve) => setTimeout(resolve, 500))
+      expect(outcome(last), last.text).to.equal('403 LIMIT_EXCEEDED')
       await rpc('anvil_mine', '0x2')
       expect((await wrapped()) - before, outcomes.join()).to.equal(3)
     } finally {

@@ -55,6 +55,7 @@ describe('a client without the permission thin', () => {
       for (const token of ['WETH', 'USDC']) {
         const approved = await server.client.post('/evm/approve', { ...local, address, spender: 'uniswap', token })
         expect(outcome(approved), approved.text).to.equal('200')
+        await mined(server.client, approved.body.txHash)
       }
   })
   after(async () => {
@@ -190,7 +191,7 @@ describe('a client without the permission thin', () => {
       expect((await server.client.get('/limits', { client: 'limitd' })).text).to.contain('limited')
       // What was traded near the market is settled to that: more is left then.
       await rpc('anvil_mine', '0x4')
-      const until = Date.now() + 20_000
+      const until = Date.now() + 60_000
       while (Date.now() < until && outcome(await sell(limited, { amount: '0.2' })) !== '200')
         await new Promise((resolve) => setTimeout(resolve, 200))
       expect(Date.now()).to.be.below(until)

@@ -1,10 +1,11 @@
 // What a client may have open in perpetuals, at an exchange of signed actions and at one of the devnet.
 import { expect } from 'chai'
+import { rpcTo } from '../../core/devnet/anvil.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { losesAnswer } from '../../tools/hyperliquid-simulator/exchange/faults.ts'
-import { local, mined, oneChain, others, outcome, traders } from '../http/shared-server.ts'
+import { local, mined, oneChain, others, outcome, traders, withoutBlocks } from '../http/shared-server.ts'
 import type { Site } from '../plugins/hyperliquid/site.ts'
 import { until } from '../transactions/site.ts'
 import { signedExchange } from './signed-exchange.ts'
@@ -19,7 +20,7 @@ async function clientsOf(server: TestServer, ids: readonly string[]): Promise<Re
 }
 
 describe('limits of what is open at an exchange of signed actions', function () {
-  this.timeout(90_000)
+  this.timeout(180_000)
   const started = signedExchange()
   let site: Site
   let server: TestServer
@@ -255,12 +256,15 @@ describe('limits of what is open at an exchange of the chain', function () {
     await server?.stop()
   })
 
-  async function trade(client: Client | undefined, fields: object = {}): Promise<Answer> {
+  async function ask(client: Client | undefined, path: string, fields: object): Promise<Answer> {
     if (!client) throw new Error('no client')
-    const answer = await client.post('/perpAMM/open', { ...market, side: 'LONG', amount: '1', margin: '3300', leverage: '1', ...fields })
+    const answer = await client.post(path, { ...market, ...fields })
     // While anvil makes a block, calls may have its state and the clock of the block before: the exchange then subtracts a later time.
-    return answer.body.details?.reason === 'SafeMath: subtraction overflow' ? trade(client, fields) : answer
+    return answer.body.details?.reason === 'SafeMath: subtraction overflow' ? ask(client, path, fields) : answer
   }
+  const trade = (client: Client | undefined, fields: object = {}) =>
+    ask(client, '/perpAMM/open', { side: 'LONG', amount: '1', margin: '3300', leverage: '1', ...fields })
+  const close = (client: Client | undefined) => ask(client, '/perpAMM/close', {})
   async function done(answer: Answer): Promise<void> {
     expect(outcome(answer), answer.text).to.equal('200')
     await mined(server.client, answer.body.txHash)
@@ -275,7 +279,7 @@ describe('limits of what is open at an exchange of the chain', function () {
     await mined(server.client, both.find(({ status }) => status === 200)?.body.txHash)
     const refused = await trade(by['notional'])
     expect(refused.body.details?.limit, refused.text).to.equal('maxOpenNotional')
-    const closed = await by['notional']!.post('/perpAMM/close', market)
+    const closed = await close(by['notional'])
     await done(closed)
   })
 
@@ -291,18 +295,18 @@ describe('limits of what is open at an exchange of the chain', function () {
     expect(withdrawn.body.details.limit).to.equal('maxLeverage')
     // Until it is final the order counts beside the position.
     let allowed = await withdraw('100')
-    for (let tries = 0; tries < 50 && allowed.status !== 200; tries++) {
+    for (const endsAt = Date.now() + 60_000; Date.now() < endsAt && allowed.status !== 200;) {
       await new Promise((resolve) => setTimeout(resolve, 200))
       allowed = await withdraw('100')
     }
     await done(allowed)
-    await done(await by['leverage']!.post('/perpAMM/close', market))
+    await done(await close(by['leverage']))
   })
 
   it('let a position be closed near the index where nothing is left of the daily loss', async () => {
     await done(await trade(by['out'], { allowedSlippage: '1/200' }))
     // At worst it loses 1 % of some 3,000.
-    await done(await by['out']!.post('/perpAMM/close', market))
+    await done(await close(by['out']))
   })
 
   it('have defaults on a network that is held against the market: losses count, and the leverage is 1', async () => {
@@ -326,11 +330,11 @@ describe('limits of what is open at an exchange of the chain', function () {
       const { body } = await by['loss']!.get('/limits')
       return Number(body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss').used)
     }
-    const answer = await trade(by['loss'])
-    const reserved = await used()
+    // Nothing is final meanwhile, so nothing is settled.
+    const [answer, reserved] = await withoutBlocks(rpcTo(server.rpcUrl), async () => [await trade(by['loss']), await used()] as const)
     expect(reserved, answer.text).to.be.greaterThan(30)
     await done(answer)
-    for (let tries = 0; tries < 50 && (await used()) >= reserved; tries++) await new Promise((resolve) => setTimeout(resolve, 200))
+    await until('the order is settled', async () => (await used()) < reserved)
     const settled = await used()
     expect(settled).to.be.within(1, reserved - 20)
   })

@@ -182,15 +182,18 @@ describe('a request that is over a limit', () => {
           ...unlooked(journal),
           open: (...of) =>
             journal.open(...of).catch(async (error: unknown) => {
-              await once(behind, 'sent')
+              const sent = once(behind, 'sent')
+              behind.emit('refused')
+              await sent
               throw error
             }),
         })
         const { submit, list } = await serverWith({ maxDailyGas: '0.000001', maxFee: '0.000001' }, { journalOf: refusesLate })
         for (const chosen of [false, true]) {
           const nonces = (await list()).map(({ nonce }) => nonce)
+          const refused = once(behind, 'refused')
           const late = outcomeOf(submit(chosen ? { nonce: Math.max(...nonces) + 1 } : {}))
-          await new Promise((resolve) => setTimeout(resolve, 500))
+          await refused
           const { nonce } = await submit({ caller: { id: 'other' } })
           behind.emit('sent')
           expect(await late).to.equal('LIMIT_EXCEEDED')

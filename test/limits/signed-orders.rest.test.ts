@@ -10,7 +10,7 @@ import { signedExchange } from './signed-exchange.ts'
 const taker = '0x00000000000000000000000000000000000000ee'
 
 describe('orders of signed actions, for a client with limits', function () {
-  this.timeout(90_000)
+  this.timeout(180_000)
   const started = signedExchange()
   let site: Site
   let server: TestServer
@@ -41,7 +41,7 @@ describe('orders of signed actions, for a client with limits', function () {
     return Number(body.limits.find((row: Record<string, string>) => row.limit === 'tokens.perDay').used)
   }
   async function becomes(amount: number): Promise<void> {
-    for (const until = Date.now() + 10_000; Date.now() < until && Math.abs((await used()) - amount) > 2e-6;)
+    for (const until = Date.now() + 40_000; Date.now() < until && Math.abs((await used()) - amount) > 2e-6;)
       await new Promise((resolve) => setTimeout(resolve, 50))
     expect(await used()).to.be.closeTo(amount, 2e-6)
   }

@@ -71,7 +71,7 @@ const sell = ({ client, address }: Stolen, fields: object): Promise<Answer> =>
 /** Pools are found beside requests: until then the thief could do nothing with it. */
 async function waitForPrice(site: RobbedWallets, fields: object): Promise<void> {
   const query = { ...uniswap, side: 'SELL', base: 'WETH', quote: 'USDC', amount: '0.000001', ...fields }
-  for (const until = Date.now() + 20_000; (await site.owner.get('/amm/price', query)).status !== 200; await sleep(100))
+  for (const until = Date.now() + 60_000; (await site.owner.get('/amm/price', query)).status !== 200; await sleep(100))
     if (Date.now() > until) throw new Error(`No price: ${(await site.owner.get('/amm/price', query)).text}`)
 }
 const inOrder = (one: string, other: string): [string, string] => (BigInt(one) < BigInt(other) ? [one, other] : [other, one])
@@ -186,7 +186,7 @@ const ways: readonly Way[] = [
       await site.send(pools.router, 'exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))', swap)
       const isPushed = ({ price }: { price: string }) => Number(price) < 2500
       let pushed: { pool: string }[] = []
-      for (const until = Date.now() + 10_000; pushed.length === 0 && Date.now() < until; await sleep(50)) {
+      for (const until = Date.now() + 40_000; pushed.length === 0 && Date.now() < until; await sleep(50)) {
         const { body } = await site.owner.get('/amm/pools', { ...uniswap, base: 'WETH', quote: 'USDC' })
         pushed = body.pools.filter(isPushed)
       }

@@ -14,7 +14,7 @@ import { onBothStores } from '../store/stores.ts'
 import { accountOf, fillWindow, windowLimits as limits } from './filled-windows.ts'
 
 describe('what limits ask of the store', function () {
-  this.timeout(60_000)
+  this.timeout(240_000)
   onBothStores((place) => {
     it('is the same for a million entries as for a thousand: statements, rows read and bytes', async () => {
       const store = await place().open()
