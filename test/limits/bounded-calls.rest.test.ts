@@ -10,7 +10,7 @@ import type { Answer } from '../../testkit/client.ts'
 import { getLiquidityForAmounts, getSqrtRatioAtTick } from '../../kits/amm/v3/math.ts'
 import { permit2Address, v4DevnetAddresses } from '../../kits/amm/v4/devnet.ts'
 import { tokens } from '../kits/amm/devnet-fixture.ts'
-import { admins, local, mined, oneChain, others, outcome, traders } from '../http/shared-server.ts'
+import { admins, atNode, local, mined, oneChain, others, outcome, traders } from '../http/shared-server.ts'
 
 const zero = '0x0000000000000000000000000000000000000000'
 const limits = { transactionsPerHour: 1_000_000 }
@@ -128,6 +128,7 @@ describe('what a plan of this release gives and gets', function () {
       const before = await Promise.all(touched.map((token) => balanceOf(token, traders)))
       const pushed = await push(amount)
       expect(pushed.status, pushed.text).to.equal(200)
+      for (const { txHash } of [answer.body, pushed.body]) await atNode(rpc, txHash)
       // Its higher fees put it first.
       await rpc('anvil_mine', '0x1')
       const receipt = Object(await rpc('eth_getTransactionReceipt', answer.body.txHash))

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { stringify } from 'yaml'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
-import { local, oneChain, others, traders, uniswap } from '../http/shared-server.ts'
+import { atNode, local, oneChain, others, traders, uniswap } from '../http/shared-server.ts'
 import { startBehindProxy, type BehindProxy } from '../http/trouble/behind-proxy.ts'
 import { healthy } from '../http/trouble/faulty-proxy.ts'
 import { until } from '../transactions/site.ts'
@@ -79,6 +79,8 @@ describe('what limits ask the node about trades of the native coin', function ()
     const bought = { base: 'USDC', quote: 'ETH', side: 'BUY', amount: '30', version: 'v3' }
     const hashes = [await trade(bought), await trade(bought, others)]
     const reserved = await used('ETH')
+    // One block takes both.
+    for (const hash of hashes) await atNode(stage.rpc, hash)
     await stage.rpc('evm_setAutomine', true)
     await final(hashes)
     const questions = pastBalances()

@@ -13,7 +13,7 @@ import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { until } from '../transactions/site.ts'
-import { local, mined, oneChain, others, swap, traders } from '../http/shared-server.ts'
+import { atNode, local, mined, oneChain, others, swap, traders } from '../http/shared-server.ts'
 
 const thief = Wallet.createRandom()
 /** It takes tokens by Permit2 alone. */
@@ -164,6 +164,7 @@ describe('what limits count once transactions are final', function () {
     expect(approved.status, approved.text).to.equal(200)
     // Each pays less than the one before it, so that they are mined in this order.
     const price = 2n * 10n ** 9n
+    await atNode(rpc, approved.body.txHash)
     await rpc('anvil_mine', '0x1')
     await mined(server.client, approved.body.txHash)
     const taking = await usdc.getFunction('transferFrom')(traders, thief.address, usdcRaw('250'), {
@@ -172,6 +173,7 @@ describe('what limits count once transactions are final', function () {
       gasLimit: 200_000n,
     })
     const revoked = await approve(bot, '0')
+    await atNode(rpc, revoked.body.txHash)
     await rpc('anvil_mine', '0x1')
     await rpc('evm_setAutomine', true)
     const [first, second] = await Promise.all([taking.wait(), rpc('eth_getTransactionReceipt', revoked.body.txHash)])
@@ -292,6 +294,7 @@ describe('what limits count once transactions are final', function () {
     const bought = await bot.post('/amm/trade', { ...swap, address: traders, side: 'BUY', amount: '0.1' })
     expect(bought.status, bought.text).to.equal(200)
     const reserved = await used('taken', 'USDC')
+    await atNode(rpc, bought.body.txHash)
     await rpc('anvil_mine', '0x1')
     await mined(server.client, bought.body.txHash)
     // What is settled is settled by the journal, which has it some time after the chain.
