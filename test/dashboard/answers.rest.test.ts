@@ -19,7 +19,7 @@ describe('the dashboard, where the server answers what', function () {
   before(async () => {
     site = await openSite({ client: { permissions: ['read', 'trade', 'stop', 'resume', 'approve'], wallets: 'all' } })
     page = site.tab.page
-    page.setDefaultTimeout(20_000)
+    page.setDefaultTimeout(60_000)
   })
   after(() => site?.stop())
   afterEach(() => page.unrouteAll({ behavior: 'ignoreErrors' }))
@@ -407,13 +407,23 @@ describe('the dashboard, where the server answers what', function () {
   it('asks once in all tabs for what an event makes old', async () => {
     const { context, page: first } = await openTab(site.browser, withCertificate(site.server))
     const tabs = [first, await context.newPage(), await context.newPage()]
+    const asked: string[] = []
+    context.on('request', (request) => asked.push(new URL(request.url()).pathname))
     for (const tab of tabs) {
       await tab.goto(`${site.server.url}/dashboard`)
       await tab.getByRole('table', { name: 'Networks' }).waitFor()
       await tab.getByText('Nothing is stopped.').waitFor()
+      await tab.getByRole('status').getByText('live').waitFor()
     }
-    const asked: string[] = []
-    context.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    // Once events come it is asked for again: nobody knows what happened until then.
+    let seen = -1
+    await until('nothing more is asked for', async () => {
+      const before = seen
+      seen = asked.length
+      if (before !== seen) await new Promise((resolve) => setTimeout(resolve, 1_000))
+      return before === seen
+    })
+    asked.length = 0
     const stop = { mode: 'reduce-only', client: 'client', reason: 'seen in all tabs' }
     expect((await site.server.client.post('/stops', stop)).status).to.equal(200)
     for (const tab of tabs) await tab.getByText('seen in all tabs').first().waitFor()
@@ -424,10 +434,11 @@ describe('the dashboard, where the server answers what', function () {
 
   it('waits for no tab whose answer does not come, and takes no answer that was asked for before its own', async () => {
     const { context, page: first } = await openTab(site.browser, withCertificate(site.server))
-    first.setDefaultTimeout(10_000)
     await context.clock.install()
     await first.goto(`${site.server.url}/dashboard`)
     await first.getByRole('table', { name: 'Networks' }).waitFor()
+    // From now on less than the half minute after which it asks by itself.
+    first.setDefaultTimeout(15_000)
     const other = await context.newPage()
     await other.goto(`${site.server.url}/dashboard/none`)
     // What a tab does that the browser has put to sleep while it asks.
@@ -483,7 +494,6 @@ describe('the dashboard, where the server answers what', function () {
 
   it('shows what was done on it, also where another tab has asked before', async () => {
     const { context, page: first } = await openTab(site.browser, withCertificate(site.server))
-    first.setDefaultTimeout(8_000)
     await context.clock.install()
     let silences: object[] = []
     const alerts = () => ({ enabled: true, alerts: [], channels: [], silences })
@@ -498,6 +508,8 @@ describe('the dashboard, where the server answers what', function () {
     })
     await first.goto(`${site.server.url}/dashboard`)
     await first.getByText('Nothing is silenced.').waitFor()
+    // From now on less than the half minute after which it asks by itself.
+    first.setDefaultTimeout(15_000)
     const other = await context.newPage()
     await other.goto(`${site.server.url}/dashboard/none`)
     await other.evaluate(`void navigator.locks.request("sluice-ask /alerts", () => new Promise(() => {}))`)

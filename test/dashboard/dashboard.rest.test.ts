@@ -74,6 +74,7 @@ describe('the dashboard in a browser', function () {
       asked.push(`${pathname} ${searchParams.get('state') ?? ''}`.trim())
     })
     const countOf = (what: string) => asked.filter((each) => each === what).length
+    const startedAt = Date.now()
     await page.reload()
     // Again once events come: nobody knows what happened until then.
     await until('the list is asked for twice', async () => countOf('/transactions') === 2)
@@ -87,10 +88,12 @@ describe('the dashboard in a browser', function () {
       .getByRole('row', { name: /SELL 0\.0205 ETH USDC/ })
       .getByText('CONFIRMED')
       .waitFor()
-    expect(countOf('/transactions')).to.equal(2)
-    for (const state of ['QUEUED', 'SIGNED', 'BROADCAST']) expect(countOf(`/transactions ${state}`), state).to.be.within(1, 2)
+    // On a busy machine it takes longer: once a minute all is asked for by the clock, and limits after trades every 20 seconds.
+    const [minutes, pauses] = [60_000, 20_000].map((ms) => Math.floor((Date.now() - startedAt) / ms)) as [number, number]
+    expect(countOf('/transactions')).to.be.within(2, 2 + minutes)
+    for (const state of ['QUEUED', 'SIGNED', 'BROADCAST']) expect(countOf(`/transactions ${state}`), state).to.be.within(1, 2 + minutes)
     // Three clients, in a few seconds.
-    expect(countOf('/limits') - limitsBefore).to.be.at.most(3)
+    expect(countOf('/limits') - limitsBefore).to.be.at.most(3 + 3 * minutes + pauses)
     page.removeAllListeners('request')
   })
 
@@ -366,6 +369,6 @@ describe('the dashboard in a browser', function () {
     })
     goOn()
     const [first] = pages
-    await first?.getByRole('link', { name: /SELL 0\.0789/ }).waitFor({ timeout: 20_000 })
+    await first?.getByRole('link', { name: /SELL 0\.0789/ }).waitFor()
   })
 })
