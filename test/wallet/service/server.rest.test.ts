@@ -34,13 +34,14 @@ describe('a server with a signer of its own', function () {
   const isReady = async () => (await server.client.get('/health/ready')).status === 200
   const untilReady = async () => {
     for (let tries = 0; !(await isReady()); tries += 1) {
-      if (tries === 200) throw new Error('it is not ready within 20 s')
+      if (tries === 600) throw new Error('it is not ready within a minute')
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
 
   it('trades, and holds no key', async () => {
-    await server.client.post('/evm/approve', { ...local, address: traders, spender: 'uniswap', token: 'WETH' })
+    const approved = await server.client.post('/evm/approve', { ...local, address: traders, spender: 'uniswap', token: 'WETH' })
+    await mined(server.client, approved.body.txHash)
     const trade = await server.client.post('/amm/trade', { ...swap, address: traders })
     expect(outcome(trade)).to.equal('200')
     await mined(server.client, trade.body.txHash)

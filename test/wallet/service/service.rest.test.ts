@@ -241,7 +241,7 @@ describe('the signer service', function () {
     for (let tries = 0; ; tries += 1) {
       const error = await act()
       if (error?.name === name) return
-      if (tries === 100) throw error ?? new Error(`nothing failed with ${name}`)
+      if (tries === 2_000) throw error ?? new Error(`nothing failed with ${name}`)
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }

@@ -131,4 +131,4 @@ async function start({ folder, socket, user }: { folder: string; socket: string;
 }
 
 /** As a server does. */
-export const connected = (socket: string, waitMs = 10_000): Promise<Signer> => connectSigner({ socket, log: silent, waitMs })
+export const connected = (socket: string, waitMs = 40_000): Promise<Signer> => connectSigner({ socket, log: silent, waitMs })
