@@ -123,12 +123,12 @@ describe('requests without a key, of clients that repeat them', () => {
       const at = server()
       const first = request(at)
       const given = await first.answer
-      let priced: () => void = () => {}
+      let priced: (() => void) | undefined
       const second = request(at, { prepare: () => new Promise<void>((resolve) => (priced = resolve)) })
-      await new Promise((resolve) => setTimeout(resolve, 200))
+      await until('its price is asked for', async () => priced !== undefined)
       first.end(false)
       await new Promise((resolve) => setTimeout(resolve, 300))
-      priced()
+      priced?.()
       expect(await second.answer).to.equal(given)
       second.end(true)
       await stored([])
@@ -560,7 +560,6 @@ describe('requests without a key, of clients that repeat them', () => {
 
     it('are the same where another server has ended without a word, and others while it lives', async function () {
       if (store.kind === 'embedded') return this.skip()
-      this.timeout(30_000)
       const events = { requested() {}, granted() {}, freed() {}, owned() {} }
       const serverId = randomUUID()
       const leases = (await place().open()).openLeases({ serverId, serverName: 'other', log: silent }, events)
@@ -570,12 +569,12 @@ describe('requests without a key, of clients that repeat them', () => {
       expect(await request(here).answer).not.to.equal(first)
       // Its heartbeat stops; what it said last counts for seconds.
       await leases.stop()
+      const startedAt = Date.now()
       const aliveUntil = sql`extract(epoch from clock_timestamp()) * 1000 + 4000`
       await store.write((tx) =>
         sql`insert into servers (id, name, alive_until, migration) values (${serverId}, 'other', ${aliveUntil}, '')
           on conflict (id) do update set alive_until = excluded.alive_until`.execute(tx),
       )
-      const startedAt = Date.now()
       expect(await request(here).answer).to.equal(first)
       expect(Date.now() - startedAt).to.be.above(2_000)
     })

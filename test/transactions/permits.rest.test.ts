@@ -84,8 +84,10 @@ describe('a permit in the journal', () => {
       // Killed now: it never writes again.
       sign: () => new Promise<never>(() => (faults.away = true)),
     })
-    const hanging = rejection(transactions.submit(asked, soon(2_000)))
-    await until('the permit was signed', async () => journaled.length > 0)
+    const ending = new AbortController()
+    const hanging = rejection(transactions.submit(asked, ending.signal))
+    await until('the transaction is to be signed', async () => faults.away === true)
+    ending.abort()
     expect(journaled[0]?.state).to.equal('QUEUED')
     expect(journaled[0]?.permits?.[0]).to.deep.include({ state: 'outstanding', amountRaw: '50000000', token: USDC.address })
     expect((await hanging).name).to.equal('TIMEOUT')

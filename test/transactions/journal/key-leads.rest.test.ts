@@ -46,7 +46,7 @@ describe('a list of a time', () => {
     }
 
     it('has what was requested in it, also where keys are ahead of the clock, once and by the order of keys', async function () {
-      this.timeout(60_000)
+      this.timeout(240_000)
       const { journal, all, lease } = await journalWith()
       const hasAll = async (more: EntryFilter) => {
         for (const [from, to] of [
@@ -97,7 +97,7 @@ describe('a list of a time', () => {
     }
 
     it('looks at some of an archive in which few match, and goes on in the next page', async function () {
-      this.timeout(60_000)
+      this.timeout(240_000)
       const { store, journal, lease } = await journalWith()
       const [rare, common] = [requested(day(2)), requested(day(2, 1))]
       await journal.open([rare, common], lease)
