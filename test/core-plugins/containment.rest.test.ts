@@ -182,7 +182,7 @@ describe('where a plugin of a third party runs', function () {
     const child = startContained(await findContainment(), { args: ['-e', code], binds: [] })
     child.channel.resume().on('error', () => {})
     let excess: string | undefined
-    for (let tries = 0; tries < 200 && excess === undefined; tries += 1) {
+    for (let tries = 0; tries < 2_000 && excess === undefined; tries += 1) {
       await setTimeout(50)
       excess = excessOf(child.use(), { residentBytes: Infinity, processes: 20 })
     }

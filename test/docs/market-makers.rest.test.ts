@@ -37,7 +37,7 @@ interface Bot {
 }
 
 describe('the market makers of examples/', function () {
-  this.timeout(400_000)
+  this.timeout(900_000)
   const folders: string[] = []
   let [chain, home, server]: [Chain?, Home?, Server?] = []
   let running: Bot[] = []
@@ -98,7 +98,7 @@ describe('the market makers of examples/', function () {
   const ownOrders = async ({ wallet, run }: Bot) =>
     (await ordersOf(wallet)).filter(({ clientOrderId = '' }) => clientOrderId.startsWith(`${run()}-`))
   async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (const end = Date.now() + 90_000; !(await holds()); await sleep(500))
+    for (const end = Date.now() + 180_000; !(await holds()); await sleep(500))
       if (Date.now() > end) throw new Error(`It did not come to pass: ${what}. ${running.map(({ output }) => output()).join('\n')}`)
   }
 

@@ -38,7 +38,7 @@ async function killedAfter(word: string, round: number, ms: number, { options }:
 }
 
 describe('a store whose process is killed', function () {
-  this.timeout(Math.max(60_000, kills * 10_000))
+  this.timeout(Math.max(240_000, kills * 40_000))
 
   onBothEmptyStores((place) => {
     it(`has everything acknowledged and nothing half-written, after ${kills} kills at random`, async () => {
