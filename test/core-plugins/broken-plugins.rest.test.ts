@@ -68,14 +68,14 @@ const expected: Record<string, [string, RegExp]> = {
 
 /** These are refused for lack of time only: each is tried by itself, with a small budget. */
 const endless: Record<string, [string, RegExp]> = {
-  'await-never-settles': ['import', /Loading was not done after 6 s/],
-  'loads-in-threads-only': ['import', /did not finish loading within 6 s, though it did on trial/],
+  'await-never-settles': ['import', /Loading was not done after 20 s/],
+  'loads-in-threads-only': ['import', /did not finish loading within 20 s, though it did on trial/],
   'loop-at-import': ['import', /Loading was not done after 1 s of processor time/],
   'loop-in-create': ['create', /create\(\) was not done after 1 s of processor time/],
 }
 
 describe('a broken plugin', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
 
   describe('beside good ones', () => {
     let result: LoadResult
@@ -100,8 +100,8 @@ describe('a broken plugin', function () {
   for (const [name, [step, reason]] of Object.entries(endless)) {
     it(`fails when its time is over: ${name}`, async () => {
       const { loaded, refused } = await load([path.join(goodPlugins, 'fixture-chain'), path.join(brokenPlugins, name)], {
-        // What is over by its processor time may wait long for a processor.
-        budget: { processorMs: 1_000, clockMs: name.startsWith('loop') ? 120_000 : 6_000 },
+        // What is over by its processor time may wait long for a processor, and the good one beside it for a while.
+        budget: { processorMs: 1_000, clockMs: name.startsWith('loop') ? 120_000 : 20_000 },
       })
 
       expect(loaded.map((plugin) => plugin.name)).to.deep.equal(['fixture-chain'])

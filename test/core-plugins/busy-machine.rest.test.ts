@@ -6,7 +6,7 @@ import { goodPlugins, load } from './fixtures.ts'
 import { plantPlugin } from './plant-plugin.ts'
 
 describe('loading a plugin on a busy machine', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let folder: string
   beforeEach(() => {
     folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'sluice-busy-')))

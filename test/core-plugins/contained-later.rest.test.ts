@@ -19,7 +19,7 @@ const program = fileURLToPath(new URL('../../tools/chaos/servers/server.ts', imp
 const swap = { ...local, connector: 'held-swap', base: 'ETH', quote: 'USDC', amount: '0.1', side: 'SELL' }
 
 describe('plugins in hosts, at a start', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   let folder: string
   let server: TestServer
   let kernel: Kernel | undefined

@@ -49,7 +49,7 @@ interface RefusedPlugin {
 }
 
 describe('where a plugin of a third party runs', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   let folder: string
   /** The whole table of hostile plugins, in one folder. */
   let table: string

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
+import { rpcTo } from '../../core/devnet/anvil.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { follow } from '../events/client.ts'
 import { local, mined, oneChain, others } from '../http/shared-server.ts'
@@ -13,7 +14,7 @@ import { fixtures } from './fixtures.ts'
 const copies = { uniswap: 'pool-copy', perp: 'perp-copy', oasis: 'book-copy' }
 
 describe('connectors of third parties that make plans of EVM transactions', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   let folder: string
   let server: TestServer
   const address = others
@@ -136,6 +137,9 @@ describe('connectors of third parties that make plans of EVM transactions', func
   it('open and close a position of perpetuals', async () => {
     const on = { connector: 'perp-copy' }
     const ETH = { base: 'ETH', quote: 'USD' }
+    const rpc = rpcTo(server.rpcUrl)
+    // While anvil makes a block, calls may have its state and the clock of the block before, which the exchange does not stand.
+    await rpc('evm_setIntervalMining', 0)
     await act('/evm/approve', { spender: 'perp-copy', token: 'USDC', amount: '10000' })
     await act('/perpAMM/deposit', { ...on, token: 'USDC', amount: '10000' })
     const opened = await act('/perpAMM/open', { ...on, ...ETH, amount: '2', side: 'LONG', margin: '2000', leverage: '5' })
@@ -144,6 +148,7 @@ describe('connectors of third parties that make plans of EVM transactions', func
     expect(position).to.include({ positionAmt: '2.000000000000000000', entryPrice: opened.answer.price })
     const closed = await act('/perpAMM/close', { ...on, ...ETH })
     expect(closed.poll.fill).to.include({ closedRatio: '1' })
+    await rpc('evm_setIntervalMining', 1)
     for (const { answer, poll } of [opened, closed]) expect((await journaled(answer.txHash))?.outcome).to.deep.equal(poll.fill)
     expect((await server.client.post('/perpAMM/close', { ...local, ...on, ...ETH, address })).body).to.include({ name: 'UNKNOWN_POSITION' })
   })

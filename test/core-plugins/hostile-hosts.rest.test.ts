@@ -9,7 +9,7 @@ import { harmed, harmsOf, plantHarms } from './harmed-hosts.ts'
 import { hangingLater } from './host-harms.ts'
 
 describe('a hostile plugin in its host', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let folder: string
   let server: TestServer | undefined
   const { begin, expectHarm, expectHarmByEvent, expectNothingSigned } = harmsOf(() => server!.client)

@@ -16,7 +16,7 @@ import { fixtures } from './fixtures.ts'
 const [looksAround, exits] = [1, 2].map((raw) => `0.00000000000000000${raw}`)
 
 describe('a plugin of a third party in its host', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   let folder: string
   let target: Target
   let listeners: Server[]

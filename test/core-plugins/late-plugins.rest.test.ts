@@ -8,7 +8,7 @@ import { goodPlugins } from './fixtures.ts'
 import { plantPlugin } from './plant-plugin.ts'
 
 describe('a plugin that the start had no time for', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   let folder: string
   let server: TestServer | undefined
   beforeEach(() => {

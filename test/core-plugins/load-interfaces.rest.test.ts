@@ -17,7 +17,7 @@ export default defineInterface({
 })`
 
 describe('loading interfaces', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let home: string
   beforeEach(() => {
     home = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'sluice-interfaces-')))

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 describe('plugins and core', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   it('share one instance when the tests run in parallel', () => {
     const flags = [
       '--no-config',

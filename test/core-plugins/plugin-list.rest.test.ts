@@ -8,7 +8,7 @@ import { programArgs } from '../program.ts'
 import { brokenPlugins, goodPlugins } from './fixtures.ts'
 
 describe('sluice plugin list', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let home: string
   before(() => {
     home = mkdtempSync(path.join(os.tmpdir(), 'sluice-plugin-list-'))

@@ -20,7 +20,7 @@ import { startPluginHost, type PluginHost } from './plugin-host.ts'
 const [looksAround, exits, takesMemory, leavesProcess] = [1, 2, 4, 6].map((raw) => `0.00000000000000000${raw}`)
 
 describe('a plugin of a third party in the plugin-host service', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   let folder: string
   let socket: string
   let copies: string

@@ -66,7 +66,7 @@ const packageIn = (tarball: Buffer): object =>
   JSON.parse(execFileSync('tar', ['-xzOf', '-', 'package/package.json'], { input: tarball, encoding: 'utf8' }))
 
 describe('a plugin that is fetched', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   const home = eachWithHome()
   const inHome = (...parts: string[]) => path.join(home.folder, ...parts)
   const settingsOf = (): Settings => loadSettings({ confDir: home.confDir, env: {} })

@@ -29,7 +29,7 @@ const asking = `
 `
 
 describe('the web of a plugin in its host', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   let folder: string
   let server: Server
   let port: number

@@ -13,7 +13,8 @@ import { run } from './run.ts'
 const example = 'examples/once.mjs'
 const pages = ['transactions', 'liquidity', 'perpetuals', 'order-books'].map((name) => `docs/bots/${name}.md`)
 
-describe('the pages of the interface', () => {
+describe('the pages of the interface', function () {
+  this.timeout(400_000)
   let server: TestServer
   let text: string
   let fences: readonly Fence[]

@@ -23,7 +23,7 @@ const programs = [
 ] as const
 
 describe('the market makers of examples/ and the limits of everybody', function () {
-  this.timeout(300_000)
+  this.timeout(600_000)
   let site: RobbedWallets
   let folder: string
   const running: ChildProcess[] = []

@@ -9,7 +9,7 @@ import { readyServer } from './ready-server.ts'
 import { shellOf, type ShellSession } from './shell.ts'
 
 describe('the runs in order books', function () {
-  this.timeout(120_000)
+  this.timeout(400_000)
   const stops: (() => Promise<void>)[] = []
   afterEach(async () => {
     for (const stop of stops.splice(0).toReversed()) await stop()

@@ -11,7 +11,8 @@ import { readyServer } from './ready-server.ts'
 import { run } from './run.ts'
 import { typeCommands } from './typed.ts'
 
-describe('the README, the tour, and the pages of swaps and of clients', () => {
+describe('the README, the tour, and the pages of swaps and of clients', function () {
+  this.timeout(400_000)
   let server: TestServer
   let home: string
   let fences: readonly Fence[]

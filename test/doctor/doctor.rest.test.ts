@@ -15,7 +15,8 @@ const dayMs = 86_400_000
 const off = { enabled: false }
 const devnetOnly = { mainnet: off, sepolia: off, local: { required: true } }
 
-describe('sluice doctor', () => {
+describe('sluice doctor', function () {
+  this.timeout(300_000)
   const nodes: FakeNode[] = []
   const removals: (() => Promise<void>)[] = []
   afterEach(async () => {

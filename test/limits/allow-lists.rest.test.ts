@@ -64,7 +64,7 @@ describe('the lists of a client, at every way of moving money', () => {
   }
 
   before(async function () {
-    this.timeout(120_000)
+    this.timeout(300_000)
     ;({ server, rpc, as } = await started())
     await submitted('/perp/deposit', { ...requests.deposit[1], amount: '2000' })
   })

@@ -51,7 +51,7 @@ const names = ['bot', 'limited', 'byToken', 'bounded', 'gone', 'boss', 'second',
 
 for (const kind of kinds)
   describe(`a request above approveAbove (${kind})`, function () {
-    this.timeout(120_000)
+    this.timeout(300_000)
     let home: string
     let postgres: TestPostgres | undefined
     let server: TestServer

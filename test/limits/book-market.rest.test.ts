@@ -32,7 +32,7 @@ interface Maker {
 }
 
 describe('the market by an order book', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TestServer
   let provider: JsonRpcProvider
   let bot: Client

@@ -20,7 +20,7 @@ const clients = {
 }
 
 describe('the amounts that a client may give away', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   const started = limitedServer(clients)
   let server: LimitedServer['server']
   let rpc: LimitedServer['rpc']

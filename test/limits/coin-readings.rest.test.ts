@@ -17,7 +17,7 @@ const clients = {
 }
 
 describe('what limits ask the node about trades of the native coin', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let stage: BehindProxy
   let limited: Client
   let asked: (readonly { readonly method: string; readonly params: readonly unknown[] }[])[] = []

@@ -29,7 +29,7 @@ describe('a client without the permission thin', () => {
   let nowMs = 0
 
   before(async function () {
-    this.timeout(120_000)
+    this.timeout(300_000)
     server = await startServer(
       {
         settings: {

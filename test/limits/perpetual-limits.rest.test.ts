@@ -20,7 +20,7 @@ async function clientsOf(server: TestServer, ids: readonly string[]): Promise<Re
 }
 
 describe('limits of what is open at an exchange of signed actions', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   const started = signedExchange()
   let site: Site
   let server: TestServer
@@ -225,7 +225,7 @@ describe('limits of what is open at an exchange of signed actions', function () 
 })
 
 describe('limits of what is open at an exchange of the chain', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TestServer
   let by: Record<string, Client>
   const market = { ...local, connector: 'perp', base: 'ETH', quote: 'USD', address: traders }

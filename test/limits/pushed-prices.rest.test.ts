@@ -28,7 +28,7 @@ const down = { '0.0005': '2400', '0.003': '1200' }
 const up = { '0.0005': '4020', '0.003': '2010' }
 
 describe('a price that somebody pushes', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TestServer
   let nowMs = 0
   const opened = new Map<string, Client>()

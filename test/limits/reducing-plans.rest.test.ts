@@ -22,7 +22,7 @@ const clients = {
 }
 
 describe('a repayment by a plugin that is not built in', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   let folder: string
   let server: TestServer
   let by: Record<'waiting' | 'listed', Client>

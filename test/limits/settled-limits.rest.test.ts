@@ -50,7 +50,7 @@ export default defineConnector({
 const defaults = `{ allowedSlippage: 1/100, ttl: 300, versions: { v2: { allowedSlippage: 1/100, ttl: 300 } }, contractAddresses: { local: { v2RouterAddress: '${other.address}', permit2Address: '${permit2Address}' } } }`
 
 describe('what limits count once transactions are final', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TestServer
   let rpc: Rpc
   let usdc: Contract

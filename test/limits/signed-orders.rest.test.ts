@@ -10,7 +10,7 @@ import { signedExchange } from './signed-exchange.ts'
 const taker = '0x00000000000000000000000000000000000000ee'
 
 describe('orders of signed actions, for a client with limits', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   const started = signedExchange()
   let site: Site
   let server: TestServer

@@ -26,7 +26,7 @@ const clients = {
 }
 
 describe('plans of a plugin that is not built in', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TestServer
   let bot: Client
   let limited: Client

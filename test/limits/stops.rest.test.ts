@@ -19,7 +19,7 @@ const clients = {
 const names = ['bot', 'guard', 'boss'] as const
 
 describe('what an operator stops', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let home: string
   let server: TestServer
   let as: Record<(typeof names)[number], Client>

@@ -20,7 +20,7 @@ const told = (answer: Answer): string =>
     : outcome(answer)
 
 describe('a thief who has a plugin on the server, or asks two servers', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   let postgres: TestPostgres | undefined
   let site: RobbedWallets
   const plugins = fileURLToPath(new URL('../fixtures/plugins/hostile', import.meta.url))

@@ -602,7 +602,7 @@ const ways: readonly Way[] = [
 ]
 
 describe('a thief of a certificate that may trade', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   let site: RobbedWallets
   /** One wallet for all ways that are refused, as nothing of it is used up; and one for each of the others. */
   const partlyAllowed = ways.filter(({ isPartlyAllowed }) => isPartlyAllowed)

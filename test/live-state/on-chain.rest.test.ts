@@ -17,7 +17,7 @@ const word = (value: number | bigint) => value.toString(16).padStart(64, '0')
 const topic = `0x${word(1)}`
 
 describe('states that follow a real node', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let test: TestChain
   let sync: Synchroniser
   let told: string[]

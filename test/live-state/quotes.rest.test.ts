@@ -22,7 +22,7 @@ const { WETH, USDC, DAI } = tokens
 const ether = 10n ** 18n
 
 describe('quotes from memory', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let fixture: DevnetFixture
   let place: Awaited<ReturnType<typeof temporaryFolder>>
   let market: LiveState

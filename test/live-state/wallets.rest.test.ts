@@ -28,7 +28,7 @@ const wrapper = '0x00000000000000000000000000000000000000C3'
 const [spender, other] = ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC']
 
 describe('balances and allowances of wallets, kept in memory by the logs of a real node', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let test: TestChain
   let sync: Synchroniser
   let recorder: ReturnType<typeof createRecorder>

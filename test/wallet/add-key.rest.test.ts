@@ -42,7 +42,7 @@ async function filesRead(work: () => Promise<unknown>): Promise<string[]> {
 }
 
 describe('a key that a client sends', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   const dataDir = temporaryFolder()
   const logged: string[] = []
   const keep = (fields: object, message = ''): void => void logged.push(JSON.stringify({ message, ...fields }))

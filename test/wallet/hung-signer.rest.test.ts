@@ -24,7 +24,7 @@ const failure = (promise: Promise<unknown>): Promise<SluiceError | undefined> =>
   )
 
 describe('a signer that hangs', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   const dataDir = temporaryFolder()
   const logged: string[] = []
   const keep = (fields: object, message = '') => void logged.push(`${message} ${JSON.stringify(fields)}`)
@@ -96,7 +96,7 @@ describe('a signer that hangs', function () {
 })
 
 describe('a server whose signer hangs', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TestServer
   before(async () => {
     server = await startServer(oneChain)

@@ -19,7 +19,7 @@ function marketAddress(): string {
 }
 
 describe('an offer in the matching market', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let fixture: DevnetFixture
   before(async () => {
     fixture = await openExchanges(['oasis'])

@@ -12,7 +12,7 @@ const ofServer: User = { uid: servers, gid: servers }
 const stranger: User = { uid: 61_003, gid: 61_003 }
 
 describe('the signer service as a user of its own', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let home: SignerHome
   let program: SignerProgram
   before(async function () {

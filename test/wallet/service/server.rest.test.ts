@@ -10,7 +10,7 @@ import { until } from '../processes.ts'
 import { signerHome, type SignerHome, type SignerProgram } from './signer-home.ts'
 
 describe('a server with a signer of its own', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   let home: SignerHome
   let program: SignerProgram
   let server: TestServer

@@ -30,7 +30,7 @@ const isOf = (signature: Uint8Array, hash: string, { address }: Pick<Wallet, 'ad
   recoverAddress(hash, Signature.from(hexlify(signature))) === address
 
 describe('the signer service', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let home: SignerHome
   let program: SignerProgram
   let signer: Signer
