@@ -222,6 +222,8 @@ async function between(url: string, isOld: () => boolean): Promise<string> {
         .catch(() => response.destroy())
     })
   })
+  // Whoever asks closes what is idle: a request that comes as the server does would be lost.
+  proxy.keepAliveTimeout = 0
   proxy.unref()
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   const address = proxy.address()

@@ -116,7 +116,7 @@ describe('what an operator stops', function () {
     const [perp, pools, book] = ['perp', 'uniswap', 'oasis'].map((connector) => ({ ...wallet, connector }))
     const make = async (path: string, fields: object) => {
       const ask = () => server.client.post(path, fields)
-      // While anvil makes a block, calls may have its state and the clock of the block before, which the exchange of perpetuals does not stand.
+      // While anvil makes a block, calls may have its state and the clock of the block before: perpetuals do not stand that.
       const answer = await (path.startsWith('/perp/') ? withoutBlocks(rpcTo(server.rpcUrl), ask) : ask())
       expect(outcome(answer), `${path} ${answer.text}`).to.equal('200')
       await mined(server.client, answer.body.txHash)

@@ -134,6 +134,8 @@ export async function startPrivateRelay(rpc: Call): Promise<PrivateRelay> {
       })
     })
   })
+  // Whoever asks closes what is idle: a request that comes as the server does would be lost.
+  server.keepAliveTimeout = 0
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const address = server.address()
   const held = () => [...pool.values()].map(({ sent }) => sent)
