@@ -125,6 +125,7 @@ describe('the pages of the interface', function () {
     const rpc = rpcTo(server.rpcUrl)
     // While anvil makes a block, calls may have its state and the clock of the block before, which the exchange does not stand.
     await rpc('evm_setIntervalMining', 0)
+    await rpc('evm_setAutomine', true)
     await act('/evm/approve', { connector: undefined, spender: 'perp', token: 'USDC' })
     await act('/perpAMM/deposit', { token: 'USDC', amount: '1000' })
 
