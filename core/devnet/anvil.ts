@@ -12,9 +12,8 @@ import { devnetRoot, version } from '../base/layout.ts'
 export const host = '127.0.0.1'
 export const chainId = 31337
 const startTimeoutMs = 15_000
-const statesOnDiskFlag = '--max-persisted-states'
-// Anvil keeps a few hundred states in memory and writes all older ones to disk, without this limit.
-const statesOnDisk = [statesOnDiskFlag, '100']
+// The states of some 1,500 blocks are in memory. Older ones would be written to the home directory, some MB for each block, and stay there after its end.
+const noStatesOnDisk = ['--max-persisted-states', '0']
 
 export const toHex = (bytes: Buffer): string => `0x${bytes.toString('hex')}`
 
@@ -28,7 +27,7 @@ export interface Anvil {
 
 /**
  * Runs anvil on a port (0: any free one) until `stop` or the end of this process.
- * @param flags more of them, or another limit of the states on disk
+ * @param flags more of them
  */
 export async function startAnvil(port: number, flags: readonly string[] = []): Promise<Anvil> {
   await refuseTakenPort(port)
@@ -40,7 +39,7 @@ export async function startAnvil(port: number, flags: readonly string[] = []): P
     '--chain-id',
     String(chainId),
     '--no-cors',
-    ...(flags.includes(statesOnDiskFlag) ? [] : statesOnDisk),
+    ...noStatesOnDisk,
     ...flags,
   ])
   const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()))

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { startAnvil } from '../../core/devnet/anvil.ts'
 import { startDevnet } from '../../core/devnet/start-devnet.ts'
 import { descendants, runServer, stillRunning } from './run-server.ts'
 import { devnetFiles, temporaryFolder } from './test-devnet.ts'
@@ -47,6 +48,23 @@ describe('the processes of the devnet', function () {
     process.kill(server.pid, 'SIGKILL')
     await server.ended
     expect(await stillRunning(below.map(({ pid }) => pid))).to.deep.equal([])
+  })
+
+  it('write no old states into the home directory', async () => {
+    const { folder, remove } = await temporaryFolder()
+    const home = process.env['HOME']
+    process.env['HOME'] = folder
+    try {
+      const anvil = await startAnvil(0, ['--block-time', '1', '--mixed-mining'])
+      // Those of so many blocks are not kept in memory.
+      for (let parts = 0; parts < 20; parts += 1) await anvil.rpc('anvil_mine', 100)
+      const written = await readdir(folder, { recursive: true })
+      await anvil.stop()
+      expect(written.filter((name) => name.endsWith('.json'))).to.deep.equal([])
+    } finally {
+      process.env['HOME'] = home
+      await remove()
+    }
   })
 
   it('leave nothing broken when the server is killed while it deploys', async () => {

@@ -28,9 +28,8 @@ export interface Chain {
   stop(): Promise<void>
 }
 
-// A state with thousands of transactions is loaded by one request. A state on disk is some MB of JSON: after 500 blocks, of which anvil keeps the states in
-// memory, each one would take four times as long as before.
-const flags = ['--no-mining', '--no-request-size-limit', '--max-persisted-states', '0']
+// A state with thousands of transactions is loaded by one request.
+const flags = ['--no-mining', '--no-request-size-limit']
 
 export async function startChain({ blockMs }: { blockMs: number }): Promise<Chain> {
   let anvil = await startFrom(await devnetState())
