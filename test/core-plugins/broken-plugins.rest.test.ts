@@ -100,7 +100,7 @@ describe('a broken plugin', function () {
   for (const [name, [step, reason]] of Object.entries(endless)) {
     it(`fails when its time is over: ${name}`, async () => {
       const { loaded, refused } = await load([path.join(goodPlugins, 'fixture-chain'), path.join(brokenPlugins, name)], {
-        // What is over by its processor time may wait long for a processor, and the good one beside it for a while.
+        // A loop ends by its processor time: on a busy machine that takes minutes. The good plugin beside it has to load meanwhile.
         budget: { processorMs: 1_000, clockMs: name.startsWith('loop') ? 120_000 : 20_000 },
       })
 

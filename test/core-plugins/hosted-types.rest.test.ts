@@ -7,6 +7,7 @@ import { rpcTo } from '../../core/devnet/anvil.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { follow } from '../events/client.ts'
 import { local, mined, oneChain, others } from '../http/shared-server.ts'
+import { mineOnDemand } from '../kits/evm/test-chain.ts'
 import { eventually } from '../start/command.ts'
 import { fixtures } from './fixtures.ts'
 
@@ -139,8 +140,7 @@ describe('connectors of third parties that make plans of EVM transactions', func
     const ETH = { base: 'ETH', quote: 'USD' }
     const rpc = rpcTo(server.rpcUrl)
     // While anvil makes a block, calls may have its state and the clock of the block before, which the exchange does not stand.
-    await rpc('evm_setIntervalMining', 0)
-    await rpc('evm_setAutomine', true)
+    await mineOnDemand(rpc)
     await act('/evm/approve', { spender: 'perp-copy', token: 'USDC', amount: '10000' })
     await act('/perpAMM/deposit', { ...on, token: 'USDC', amount: '10000' })
     const opened = await act('/perpAMM/open', { ...on, ...ETH, amount: '2', side: 'LONG', margin: '2000', leverage: '5' })

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { rpcTo } from '../../core/devnet/anvil.ts'
 import type { TestServer } from '../../testkit/server.ts'
 import { mined } from '../http/shared-server.ts'
+import { mineOnDemand } from '../kits/evm/test-chain.ts'
 import { printed, unlike } from './like.ts'
 import { fencesOf, readPage, root, type Fence } from './page.ts'
 import { readyServer } from './ready-server.ts'
@@ -124,8 +125,7 @@ describe('the pages of the interface', function () {
       (await server.client.post(`/perpAMM/${verb}`, { ...network, connector: 'perp', ...fields })).body
     const rpc = rpcTo(server.rpcUrl)
     // While anvil makes a block, calls may have its state and the clock of the block before, which the exchange does not stand.
-    await rpc('evm_setIntervalMining', 0)
-    await rpc('evm_setAutomine', true)
+    await mineOnDemand(rpc)
     await act('/evm/approve', { connector: undefined, spender: 'perp', token: 'USDC' })
     await act('/perpAMM/deposit', { token: 'USDC', amount: '1000' })
 

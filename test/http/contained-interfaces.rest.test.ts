@@ -150,7 +150,7 @@ describe('interfaces of third parties in processes of their own', function () {
         const hostile = to('hostile')
         let last = await hostile.get('/ok')
         for (const end = Date.now() + 60_000; last.status !== 200 && Date.now() < end;) {
-          // What came before its process was ended has no answer in time.
+          // A request that came before the process was ended runs into its deadline.
           expect(last.status, last.text).to.be.oneOf([503, 504])
           await new Promise((resolve) => setTimeout(resolve, 20))
           last = await hostile.get('/ok')

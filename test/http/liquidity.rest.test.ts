@@ -17,6 +17,7 @@ import {
   uniswap,
   type SharedServer,
 } from './shared-server.ts'
+import { mineOnDemand } from '../kits/evm/test-chain.ts'
 
 const zero = `0x${'0'.repeat(40)}`
 const raw = (padded: string) => BigInt(padded.replace('.', ''))
@@ -336,8 +337,7 @@ describe('/amm/liquidity', function () {
   it('says when it is final that a position is gone', async () => {
     const { tokenId } = (await made('add', range)).fill
     // From here on a block comes with a transaction, and none by the clock: those would make it final.
-    await server.rpc('evm_setIntervalMining', 0)
-    await server.rpc('evm_setAutomine', true)
+    await mineOnDemand(server.rpc)
     try {
       await made('remove', { tokenId, burn: true })
       const now = await ask('position', { tokenId })

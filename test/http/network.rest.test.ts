@@ -69,7 +69,7 @@ describe('/network', () => {
       return { body, calls: (await rpcCalls(client)) - before }
     }
     const { rpc } = await sharedServer()
-    // What a server reads with each block is no answer's. What is kept in memory is compared with the chain every half a minute, besides.
+    // The server also reads from the node with each block, and compares its memory with the chain every half a minute: neither is for an answer.
     const { body, calls } = await withoutBlocks(rpc, async () => {
       let last = await asked()
       for (let tries = 0; last.calls > 1 && tries < 10; tries += 1) last = await asked()

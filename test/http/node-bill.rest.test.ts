@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { admins, local, outcome, uniswap } from './shared-server.ts'
+import { mineOnDemand } from '../kits/evm/test-chain.ts'
 import { startBehindProxy, type BehindProxy } from './trouble/behind-proxy.ts'
 import { healthy, startFaultyProxy, type FaultyProxy } from './trouble/faulty-proxy.ts'
 
@@ -59,8 +60,7 @@ describe('calls to the node for trades, counted by a proxy', function () {
       heads.answered = Math.max(heads.answered, turn)
     })
     // A block comes with a transaction and where it is asked for, none by the clock: a server that is late for three has to ask again.
-    await stage.rpc('evm_setIntervalMining', 0)
-    await stage.rpc('evm_setAutomine', true)
+    await mineOnDemand(stage.rpc)
     for (let tries = 0; tries < 4; tries += 1) await confirmed(await sell())
   }
 

@@ -118,7 +118,7 @@ describe('The portfolio of wallets', function () {
     await noted(server.client, txHash)
     return txHash
   }
-  /** What the wallet's owner does without this server, which knows the block then. */
+  /** The wallet's owner sends a transaction past this server. It ends once the server knows its block. */
   async function elsewhere(to: string, signature: string, args: readonly unknown[], from: string = traders): Promise<void> {
     await rpc('anvil_impersonateAccount', from)
     const sent = await rpc('eth_sendTransaction', { from, to, data: abi.encodeFunctionData(signature, args) })

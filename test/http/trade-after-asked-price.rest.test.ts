@@ -46,7 +46,7 @@ describe('a trade after a price from the chain', function () {
   }
 
   it('takes one round trip less, as price and plan are checked together', async () => {
-    // What a server reads of each block goes on beside trades.
+    // The server reads from the node with each block, too: none comes while this counts.
     const [asked, unasked] = await withoutBlocks(stage.rpc, async () => [await steps(true), await steps(false)])
     expect(asked).to.equal((unasked ?? 0) - 1)
   })

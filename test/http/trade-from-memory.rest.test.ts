@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { Interface } from 'ethers'
 import { addresses } from '../devnet/addresses.ts'
 import { admins, local, mined, noted, outcome, toldSeconds, traders, uniswap } from './shared-server.ts'
+import { mineOnDemand } from '../kits/evm/test-chain.ts'
 import { countedTrips } from './trouble/counted-trips.ts'
 import { startBehindProxy, type BehindProxy } from './trouble/behind-proxy.ts'
 import { healthy } from './trouble/faulty-proxy.ts'
@@ -19,8 +20,7 @@ describe('a trade with wallet and pools in memory', function () {
     stage = await startBehindProxy()
     ;({ proxy, server, rpc } = stage)
     // A block comes with a transaction, and none by the clock: what is in memory would have to be read on beside a trade.
-    await rpc('evm_setIntervalMining', 0)
-    await rpc('evm_setAutomine', true)
+    await mineOnDemand(rpc)
   })
   after(() => stage?.stop())
 

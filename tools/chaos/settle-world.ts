@@ -11,7 +11,7 @@ import { confirmations, type World } from './world.ts'
 
 /** I6: within the confirmation depth plus so many blocks. */
 const extraBlocks = 5
-/** What is not in a block yet has so long: a busy machine needs it to sign and to send. What is in one waits for nothing but the next ones. */
+/** Between two blocks while a transaction is not in one: a busy machine needs the time to sign and to send it. Once it is, blocks come as soon as they can. */
 const blockMs = 2000
 const hastyBlockMs = 400
 /** How long a block waits for a busy machine to look at the one before. */

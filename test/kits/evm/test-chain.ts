@@ -52,8 +52,7 @@ export async function startDevnetChain(): Promise<TestChain> {
     await devnet.stop()
   }
   const rpc = rpcTo(devnet.rpcUrl)
-  await rpc('evm_setIntervalMining', 0)
-  await rpc('evm_setAutomine', true)
+  await mineOnDemand(rpc)
   return { chain, asked, rpcUrl: devnet.rpcUrl, rpc, stop }
 }
 
@@ -105,4 +104,10 @@ export async function mined({ rpc }: Pick<TestChain, 'rpc'>, hash: unknown): Pro
     await new Promise((resolve) => {
       setTimeout(resolve, 20)
     })
+}
+
+/** A chain that makes a block with each transaction and where it is asked for, none by the clock. */
+export async function mineOnDemand(rpc: TestChain['rpc']): Promise<void> {
+  await rpc('evm_setIntervalMining', 0)
+  await rpc('evm_setAutomine', true)
 }
