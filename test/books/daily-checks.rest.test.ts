@@ -83,7 +83,7 @@ describe('the daily check of books', function () {
     expect(counts).to.deep.equal([])
     await checks.run()
     expect(await newestBlock()).to.equal(first)
-    await test.rpc('eth_sendTransaction', { from: other, to: wallet, value: toBeHex(5n) })
+    await test.rpc('eth_sendTransactionSync', { from: other, to: wallet, value: toBeHex(5n) })
     await passDay()
     await checks.run()
     expect(await newestBlock()).to.be.greaterThan(first)
@@ -184,10 +184,10 @@ describe('the daily check of books', function () {
     const first = await newestBlock()
     const [, usdc] = test.chain.reader.intermediates
     const data = new Interface(['function transfer(address, uint256)']).encodeFunctionData('transfer', [other, 1n])
-    await test.rpc('eth_sendTransaction', { from: wallet, to: usdc?.address, data })
+    await test.rpc('eth_sendTransactionSync', { from: wallet, to: usdc?.address, data })
     // It moves nothing but its fee, and no event tells it.
-    await test.rpc('eth_sendTransaction', { from: wallet, to: other, gasPrice: '0x77359400', gas: '0x5208' })
-    await test.rpc('eth_sendTransaction', { from: other, to: wallet, value: toBeHex(5n) })
+    await test.rpc('eth_sendTransactionSync', { from: wallet, to: other, gasPrice: '0x77359400', gas: '0x5208' })
+    await test.rpc('eth_sendTransactionSync', { from: other, to: wallet, value: toBeHex(5n) })
     const block = Number(await test.rpc('eth_blockNumber'))
     await passDay()
     await checks.run()
