@@ -125,10 +125,11 @@ const Share = ({ of }: { of: number | undefined }) =>
 const dayBefore = (): string => new Date(Math.floor(serverNow() / 3_600_000) * 3_600_000 - 86_400_000).toISOString()
 
 function Book({ client }: { client: string }) {
-  const [everySeconds, set] = useState(5)
-  const book = useResource('/books', { client }, { everySeconds, asOfNow: () => ({ since: dayBefore() }) })
-  if (book.data?.complete && everySeconds === 5) set(60)
-  const { data, refusal } = book
+  const { data, refusal } = useResource(
+    '/books',
+    { client },
+    { everySeconds: (book) => (book?.complete ? 60 : 5), asOfNow: () => ({ since: dayBefore() }) },
+  )
   if (!data) return <p class={refusal ? 'refusal' : 'none'}>{refusal ? <Text of={refusal.message} /> : 'Loading…'}</p>
   if (!data.complete) return <p class="none">The journal is being read: {Math.round((data.part ?? 0) * 100)} %.</p>
   return (
@@ -157,7 +158,12 @@ function Failures({ client }: { client: string }) {
   const since = dayBefore()
   const lists = useResources(
     '/transactions',
-    failed.map((state) => ({ request: { client, state, since, limit: mostFailures }, everySeconds: 60 })),
+    failed.map((state) => ({
+      request: { client, state, since, limit: mostFailures },
+      everySeconds: 300,
+      pauseSeconds: 5,
+      askAfter: { transactions: (told) => told.client === client && told.txState === state },
+    })),
   )
   const [refusal] = lists.flatMap((each) => each.refusal ?? [])
   const rows = lists.flatMap(({ data }) => data?.transactions ?? []).toSorted((one, other) => other.createdAt - one.createdAt)

@@ -18,7 +18,8 @@ export interface Resource<T> {
 type TakeEvent<Answer, T extends Topic> = (answer: Answer, event: EventData<T>) => Answer | undefined
 
 interface Refreshing<Request = object, Answer = unknown> {
-  readonly everySeconds: number
+  /** Also by the last answer, of which some want to be asked again sooner. */
+  readonly everySeconds: number | ((answer: Answer | undefined) => number)
   /** What events do to the answer. Those of other topics do nothing. */
   readonly after?: { readonly [T in Topic]?: TakeEvent<Answer, T> }
   /** Events that make the answer old. */
@@ -113,7 +114,11 @@ function forget(key: string, entry: Entry): void {
 
 /** @returns ends it */
 function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { readonly ask: Ask }): () => void {
-  const { everySeconds, after = {}, askAfter = {}, pauseSeconds = 0, ask } = refreshing
+  const { after = {}, askAfter = {}, pauseSeconds = 0, ask } = refreshing
+  const everySeconds = (): number => {
+    const { everySeconds: every } = refreshing
+    return typeof every === 'number' ? every : every(entry.state.data)
+  }
   let [isAsking, isSent, isWanted, hasEnded] = [false, false, false, false]
   let [later, taking]: (ReturnType<typeof setTimeout> | undefined)[] = []
   let [failures, askedAt] = [0, -Infinity]
@@ -140,7 +145,7 @@ function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { readonl
         isWanted = false
         change({ data, at: serverNow(), refusal: undefined })
         clearTimeout(later)
-        later = setTimeout(() => void load(), everySeconds * 1000)
+        later = setTimeout(() => void load(), everySeconds() * 1000)
       })
 
   /** @param anew no answer will do that was asked for before */
@@ -152,7 +157,7 @@ function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { readonl
     clearTimeout(later)
     askedAt = performance.now()
     events = []
-    const since = anew || !shared || entry.state.data === undefined ? undefined : Math.max(neededSince, Date.now() - everySeconds * 500)
+    const since = anew || !shared || entry.state.data === undefined ? undefined : Math.max(neededSince, Date.now() - everySeconds() * 500)
     // Another tab may have sent it.
     isSent = since !== undefined
     const send = () => ask(() => void (isSent = true))
@@ -168,7 +173,7 @@ function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { readonl
     isAsking = false
     if (hasEnded) return
     clearTimeout(later)
-    const seconds = failures === 0 ? everySeconds : Math.min(everySeconds, longestRetrySeconds, 2 ** (failures - 1))
+    const seconds = failures === 0 ? everySeconds() : Math.min(everySeconds(), longestRetrySeconds, 2 ** (failures - 1))
     later = setTimeout(() => void load(), isWanted ? untilNextMs() : seconds * 1000)
     if (events.length > 0) takeSoon()
   }

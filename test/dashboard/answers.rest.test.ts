@@ -307,6 +307,42 @@ describe('the dashboard, where the server answers what', function () {
     await page.getByText(/cannot be reached/).waitFor()
   })
 
+  it('asks for a book every five seconds as long as the journal is read for it, and then each minute', async () => {
+    const { context, page: tab } = await openTab(site.browser, withCertificate(site.server))
+    const { clock } = context
+    await clock.install()
+    await clock.pauseAt(Date.now() + 60_000)
+    let asked = 0
+    await context.route('**/books?*', async (route) => {
+      asked += 1
+      const book = { complete: asked > 2, part: asked / 10, since: 0, pairs: [] }
+      await route.fulfill({ json: book })
+    })
+    /** A little time passes, by which the page is drawn. */
+    const drawn = (what: string, holds: () => Promise<boolean>) =>
+      until(what, async () => {
+        await clock.runFor(20)
+        return holds()
+      })
+    const isSaid = (text: string) => drawn(text, () => tab.getByText(text).isVisible())
+    await tab.goto(`${site.server.url}/dashboard#/clients`)
+    const button = tab.getByRole('button', { name: /^Profit, volume/ }).first()
+    await drawn('there is a client', () => button.isVisible())
+    await button.click({ noWaitAfter: true })
+    await isSaid('The journal is being read: 10 %.')
+    // Events begin meanwhile, and then it is asked for once more.
+    await clock.runFor(5_000)
+    await isSaid('Nothing was traded in the last day.')
+    const read = asked
+    await clock.runFor(30_000)
+    await tab.evaluate('fetch("/dashboard").then((answer) => answer.text())')
+    expect(asked).to.equal(read)
+    await clock.runFor(30_000)
+    await drawn('it is asked for again', async () => asked === read + 1)
+    await context.unrouteAll({ behavior: 'ignoreErrors' })
+    await context.close()
+  })
+
   it('asks for the newest transactions beside its script, once, and for what draws plots where there are some', async () => {
     const { context, page: tab, errors } = await openTab(site.browser, withCertificate(site.server))
     const asked: string[] = []
