@@ -10,8 +10,7 @@ import { usePlugins } from './plugins.tsx'
 import { useResource, useResources, type Resource } from './resource.ts'
 import { Stops, useStops } from './stops.tsx'
 import { Badge, Text } from './text.tsx'
-import { takeIfOld } from './transaction-events.ts'
-import { isStuck, stuckMs } from './transaction-words.ts'
+import { stuckMs } from './transaction-words.ts'
 import { TransactionList } from './transactions.tsx'
 import { usePortfolio } from './wallets.tsx'
 
@@ -23,7 +22,8 @@ const useStuck = () =>
       request: { state, limit: 20 },
       everySeconds: 60,
       isLater: true,
-      after: { transactions: takeIfOld({ state }, (each) => isStuck(each, serverNow())) },
+      askAfter: { transactions: ({ createdAt }) => serverNow() - createdAt > stuckMs },
+      pauseSeconds: 20,
       asOfNow: () => ({ until: new Date(serverNow() - stuckMs).toISOString() }),
     })),
   )

@@ -21,12 +21,6 @@ export const takeIntoList =
     return { ...listed, transactions: kept, ...(kept.length < rows.length && { nextCursor: kept.at(-1)?.id }) }
   }
 
-/** For lists of old ones, which no new one is in: an old one that has another state now is in the list of that at once. */
-export const takeIfOld =
-  (filter: Pick<Filter, 'state'>, isOld: (told: Transaction) => boolean) =>
-  (listed: Listed, told: Transaction): Listed | undefined =>
-    isOld(told) || listed.transactions.some(({ id }) => id === told.id) ? takeIntoList(filter)(listed, told) : listed
-
 function changed(listed: Listed, { state }: Filter, told: Transaction): Listed {
   const isGone = state !== undefined && told.txState !== state
   return { ...listed, transactions: listed.transactions.flatMap((each) => (each.id !== told.id ? each : isGone ? [] : told)) }

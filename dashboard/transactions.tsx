@@ -90,7 +90,8 @@ export function TransactionList({ title, filter, perPage = 50 }: { title: string
     '/transactions',
     { ...filter, limit: perPage },
     {
-      everySeconds: 60,
+      // Events tell what is new.
+      everySeconds: 120,
       after: { transactions: takeIntoList(filter) },
       pauseSeconds: 5,
     },

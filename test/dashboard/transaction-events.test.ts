@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { takeIfOld, takeIntoList } from '../../dashboard/transaction-events.ts'
+import { takeIntoList } from '../../dashboard/transaction-events.ts'
 import type { Transaction } from '../../dashboard/transaction-words.ts'
 
 const transaction = (id: string, more: Partial<Transaction> = {}): Transaction => ({
@@ -72,18 +72,5 @@ describe('an event of a transaction, in a list of the dashboard', () => {
     for (let count = 1; count <= 600; count += 1) list = takeIntoList({})(list, transaction(String(count).padStart(4, '0'))) ?? list
     expect(list.transactions).to.have.length(500)
     expect(list.nextCursor).to.equal(list.transactions.at(-1)?.id).and.to.equal('0101')
-  })
-
-  it('puts no new one into a list of those that wait long', () => {
-    const take = takeIfOld({ state: 'BROADCAST' }, () => false)
-    expect(take(listed, transaction('6'))).to.equal(listed)
-    expect(idsOf(take(listed, transaction('3', { txState: 'MINED' })))).to.deep.equal(['5'])
-  })
-
-  it('puts one that waits long into the list of its new state as it takes it out of that of the one before', () => {
-    const signed = transaction('3', { txState: 'SIGNED' })
-    const isOld = ({ id }: Transaction) => id === '3'
-    expect(idsOf(takeIfOld({ state: 'SIGNED' }, isOld)({ transactions: [] }, signed))).to.deep.equal(['3'])
-    expect(idsOf(takeIfOld({ state: 'BROADCAST' }, isOld)(listed, signed))).to.deep.equal(['5'])
   })
 })
