@@ -1,7 +1,7 @@
 // `npm test` and `npm run test:rest`: the two tiers of tests, by the names of their files.
 //
 //   *.test.ts        quick: needs no process of its own, and one real devnet and server (test/one-trade.test.ts). One mocha, files in parallel.
-//   *.rest.test.ts   everything else: a mocha for about a minute of files, the packages and the image beside them, then what tries the machine
+//   *.rest.test.ts   everything else: a mocha for about two minutes of files, the packages and the image beside them, then what tries the machine
 //                   itself (cluster, chaos), a mocha for each file. The longest begin first, by the table in tools/test-seconds.json.
 //                   `npm run test:rest -- --all` has more: the whole table of the image, all cards and compilers of the packages.
 //                   `-- --part 2/4` plays a quarter, for machines side by side. `-- --keep` writes what each file took into the table.
@@ -51,7 +51,7 @@ const table = existsSync(tableFile) ? JSON.parse(readFileSync(tableFile, 'utf8')
 const usualSeconds = 5
 const secondsOf = (name) => table[name] ?? usualSeconds
 /** Files that take less are one mocha together: to load everything takes each mocha seconds. */
-const secondsOfOneJob = 60
+const secondsOfOneJob = 120
 
 /** A job: its files, in the order of the folders, and how long it takes. */
 const jobOf = (files) => ({
@@ -60,7 +60,7 @@ const jobOf = (files) => ({
   run: mochaOf(files),
 })
 
-/** Files beside each other, up to a minute of them. */
+/** Files beside each other, up to two minutes of them. */
 function restJobs(files) {
   const jobs = []
   let together = []
@@ -268,7 +268,7 @@ if (positionals[0] === 'rest') {
   const jobs = ofThisPart([...beside, ...alone])
   await runAll(
     jobs.filter((job) => !alone.includes(job)),
-    cores + 2,
+    cores + 1,
   )
   await runAll(
     jobs.filter((job) => alone.includes(job)),
