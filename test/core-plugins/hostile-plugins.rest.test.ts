@@ -54,7 +54,7 @@ describe('a hostile plugin', function () {
       before(async () => {
         const waited = Object.keys(waiting).length > 0 ? loadAs(tier, waiting, { clockMs: 30_000 }) : undefined
         const rest = await loadAs(tier, { ...quick, ...harmlessFixtures })
-        const timed = await loadAs(tier, busy, { processorMs: 3_000 })
+        const timed = await loadAs(tier, busy, { processorMs: 5_000 })
         result = { loaded: rest.loaded, refused: [...rest.refused, ...timed.refused, ...((await waited)?.refused ?? [])] }
         expect(timed.loaded.map(({ name }) => name)).to.deep.equal(['ethereum', 'solana', 'plain-swap'])
       })

@@ -222,7 +222,8 @@ describe('quotes from memory', function () {
         if (given instanceof Promise) waits += 1
         numbers.push((await given).head.number)
       }
-      expect(waits).to.be.at.most(2)
+      // If it waited for each block, it would be 16 and more.
+      expect(waits).to.be.at.most(8)
       expect((numbers.at(-1) ?? 0n) - (numbers[0] ?? 0n) >= 8n).to.equal(true)
     } finally {
       clearInterval(mining)
