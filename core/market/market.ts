@@ -44,7 +44,7 @@ export interface Market {
   valuesNow(network: NetworkEntry, tokens: readonly string[], bound: ValueBound): Readonly<Record<string, bigint>>
   /** The same by the median of the last minutes. */
   medianValues(network: NetworkEntry, tokens: readonly string[], bound: ValueBound): Readonly<Record<string, bigint>>
-  /** Reads all networks once. Each does so by itself every few seconds. */
+  /** Reads all networks once: where one is being read, again after that. Each is read by itself every few seconds. */
   read(): Promise<void>
   stop(): Promise<void>
 }
@@ -110,7 +110,7 @@ interface WatchedTokens {
   reference?: string
   /** Of the samples, by bound and address of those that were asked for. */
   readonly medians: Map<string, bigint | undefined>
-  reading: boolean
+  reading?: Promise<void> | undefined
 }
 
 const nothingWatched = (): WatchedTokens => ({
@@ -118,7 +118,6 @@ const nothingWatched = (): WatchedTokens => ({
   samples: [],
   read: new Set(),
   medians: new Map(),
-  reading: false,
 })
 
 export function createMarket(options: MarketOptions): Market {
@@ -127,7 +126,7 @@ export function createMarket(options: MarketOptions): Market {
   const watched = new WeakMap<NetworkEntry['impl'], WatchedTokens>()
   const stopping = new AbortController()
   let round: Promise<unknown> = Promise.resolve()
-  const interval = setInterval(() => void (round = read()), readEveryMs).unref()
+  const interval = setInterval(() => void (round = read((network) => !watchedOn(network).reading)), readEveryMs).unref()
 
   function watchedOn({ impl }: NetworkEntry): WatchedTokens {
     const known = watched.get(impl) ?? nothingWatched()
@@ -135,20 +134,25 @@ export function createMarket(options: MarketOptions): Market {
     return known
   }
 
-  async function read(): Promise<void> {
-    await Promise.all(options.networks().filter(options.isChecked).map(readNetwork))
+  async function read(isDue: (network: NetworkEntry) => boolean = () => true): Promise<void> {
+    await Promise.all(options.networks().filter(options.isChecked).filter(isDue).map(readNetwork))
   }
 
   async function readNetwork(network: NetworkEntry): Promise<void> {
     const state = watchedOn(network)
-    if (state.reading || stopping.signal.aborted || network.notReady() !== undefined) return
-    state.reading = true
+    while (state.reading) await state.reading
+    if (stopping.signal.aborted || network.notReady() !== undefined) return
+    state.reading = sample(network, state)
+    await state.reading
+  }
+
+  async function sample(network: NetworkEntry, state: WatchedTokens): Promise<void> {
     try {
       await withDeadline(stopping.signal, readWithinMs, async (signal) => addSample(network, state, { signal }))
     } catch (error) {
       log.info({ ...placeOf(network), reason: reasonOf(error) }, 'market not read; read again in seconds')
     } finally {
-      state.reading = false
+      state.reading = undefined
     }
   }
 
@@ -262,7 +266,7 @@ export function createMarket(options: MarketOptions): Market {
         return samples.length > 0 && ageLeftMs(network, token) === 0 ? medians.get(key) : undefined
       })
     },
-    read,
+    read: () => read(),
     async stop() {
       clearInterval(interval)
       stopping.abort()

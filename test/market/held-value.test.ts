@@ -38,4 +38,18 @@ describe('what wallets hold', () => {
     await read
     expect(await held()).to.equal(0n)
   })
+  it('is read again by whoever asks for it while it is being read', async () => {
+    const network = poolNetwork({ balances: async (_wallet, tokens) => tokens.map(() => 10n ** 18n) })
+    const noted: (() => void)[] = []
+    const note = () => new Promise<void>((resolve) => void noted.push(resolve))
+    market = poolMarket(network, { isRead: () => true, leftMs: () => 0, note }, { ms: 0, price: 3000 })
+    const at = { signal: new AbortController().signal }
+    await heldValue(['0x1'], { network, market, client: 'bot' }, at)
+    const both = Promise.all([market.read(), market.read()])
+    for (const count of [1, 2]) {
+      while (noted.length < count) await new Promise((done) => setImmediate(done))
+      noted.at(-1)?.()
+    }
+    await both
+  })
 })
