@@ -20,9 +20,18 @@ interface FieldSchema {
 
 const maxProblems = 20
 
-let ajv: Ajv | undefined
+/**
+ * One compiler for many schemas, since to make one takes time. It remembers names (`$id`), and refuses another schema of the same name, as where two
+ * paths have one in common: such a schema has a compiler of its own.
+ */
+export function compilers(make: () => Ajv): (schema: object) => Ajv {
+  let common: Ajv | undefined
+  return (schema) => (JSON.stringify(schema).includes('"$id"') ? make() : (common ??= make()))
+}
 
 /** Of the schemas of all endpoints. */
+const compilerOf = compilers(newCompiler)
+
 function newCompiler(): Ajv {
   const compiler = new Ajv({ strict: true, allErrors: true, ownProperties: true, meta: false, validateSchema: false })
   compiler.addKeyword({ keyword: 'expects', schemaType: 'string' })
@@ -81,7 +90,7 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
     }
     // Such as that for readiness, by which nothing has to be compiled before a start is over.
     if (names.length === 0 && Object.keys(values).length === 0) return values as Static<T>
-    const validate = (compiled ??= (ajv ??= newCompiler()).compile<Static<T>>(withoutEntries(schema)))
+    const validate = (compiled ??= compilerOf(schema).compile<Static<T>>(withoutEntries(schema)))
     if (!validate(values)) throw badFields(problemsOf(validate.errors ?? [], schemas, names))
     return values
   }
@@ -90,7 +99,7 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
     const ofField = schema.properties[field]
     if (!ofField || text === '') return undefined
     let isValid = validators.get(field)
-    if (!isValid) validators.set(field, (isValid = (ajv ??= newCompiler()).compile(ofField)))
+    if (!isValid) validators.set(field, (isValid = compilerOf(ofField).compile(ofField)))
     const value = readers.get(field)?.(text, 'query')
     if (!isValid(value)) return undefined
     // Field by field: where a spread's copy is frozen, V8 makes a hidden class for it alone, so that nothing that reads it is found again.

@@ -1,7 +1,7 @@
 // A path of an interface, from the fields of a request to the text of its answer. It runs where the plugin runs: a schema is code, too.
 import { Ajv, type ValidateFunction } from 'ajv'
 import { isObject } from '../base/json.ts'
-import { fieldsReader, type Fields } from '../config/field-reader.ts'
+import { compilers, fieldsReader, type Fields } from '../config/field-reader.ts'
 import { cachedQueryReader } from '../config/query-reader.ts'
 import type { Interface, InterfaceCall, InterfacePath } from '../contracts/interface.ts'
 import { deepFreeze } from './code/parser.ts'
@@ -97,13 +97,13 @@ function withoutCalls(call: ServedCall): InterfaceCall {
   }
 }
 
-let ajv: Ajv | undefined
+const compilerOf = compilers(() => new Ajv({ strict: false, strictNumbers: true, validateFormats: false }))
 
 /** Compiled with the first answer. */
 function shapeChecker(what: string, schema: object): (answer: unknown) => unknown {
   let fits: ValidateFunction | undefined
   return (answer) => {
-    fits ??= (ajv ??= new Ajv({ strict: false, strictNumbers: true, validateFormats: false })).compile(JSON.parse(JSON.stringify(schema)))
+    fits ??= compilerOf(schema).compile(JSON.parse(JSON.stringify(schema)))
     if (fits(answer)) return answer
     const [first] = fits.errors ?? []
     throw new Error(`the answer of ${what} has a wrong shape: ${first?.instancePath ?? ''} ${first?.message ?? ''}`)

@@ -6,6 +6,19 @@ import { keptLog } from './fixtures.ts'
 
 const any = Type.Object({}, { additionalProperties: true })
 
+/** Of two paths. */
+const price = Type.Object({ px: Type.String() }, { $id: 'Price' })
+const pair = Type.String({ $id: 'Pair', maxLength: 9 })
+const priced = (path: string) =>
+  interfacePath({
+    method: 'GET',
+    path,
+    summary: 'Has a schema in common with another one.',
+    request: Type.Object({ pair }),
+    response: price,
+    answer: ({ pair: px }) => ({ px }),
+  })
+
 const plugin = defineInterface({
   manifest: { name: 'desk', apiVersion: '1.0', version: '0.1.0', trading_type: [], available_networks: [], schema: { type: 'object' } },
   create: () => ({
@@ -43,6 +56,8 @@ const plugin = defineInterface({
           return {}
         },
       }),
+      priced('/bid'),
+      priced('/ask'),
     ],
     showError: () => ({ status: 500, body: {} }),
   }),
@@ -56,10 +71,10 @@ async function running() {
   const ask = (_: string, [id]: readonly unknown[]) =>
     new Promise<unknown>((resolve) => asked.push({ of: String(id), end: () => resolve({}) }))
   const process = await runInterface(plugin, { name: 'desk', config: {}, log: keptLog().log, channel: { ask } })
-  const request = (id: string, caller: string, index = 0): HostedRequest => ({
+  const request = (id: string, caller: string, index = 0, fields = {}): HostedRequest => ({
     id,
     index,
-    fields: {},
+    fields,
     requestId: id,
     rights: { id: caller, permissions: [], wallets: 'all' },
   })
@@ -117,5 +132,16 @@ describe('an interface in a process of its own', () => {
     const later = process.answer(request('later', 'bot', 1), never)
     process.delivered('later', true)
     expect(await later).to.deep.equal({ text: '{"isDelivered":true}' })
+  })
+
+  it('answers by schemas with a name that several paths have in common', async () => {
+    const { process, request } = await running()
+    for (const path of [3, 4]) {
+      expect(await process.answer(request('desk', 'bot', path, { pair: 'WETH-DAI' }), never)).to.deep.equal({ text: '{"px":"WETH-DAI"}' })
+      const refused = await process
+        .answer(request('desk', 'bot', path, { pair: 'TOO-LONG-BY-FAR' }), never)
+        .catch((error: unknown) => error)
+      expect(refused).to.have.property('name', 'INCOMPLETE_PARAMS')
+    }
   })
 })
