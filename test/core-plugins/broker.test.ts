@@ -11,12 +11,18 @@ const failing = async () => {
 }
 
 /** A broker on a chain that has one block, and writes if it is asked to. */
-function brokerOn(answer: unknown = { results: [] }, isolated?: RemoteReading<object>['isolated'], read?: RemoteReading<object>['answer']) {
+function brokerOn(
+  answer: unknown = { results: [] },
+  isolated?: RemoteReading<object>['isolated'],
+  read?: RemoteReading<object>['answer'],
+  heads: () => AsyncIterable<Head> = async function* () {},
+  onHead: (told: Head) => void = () => {},
+) {
   let newest = head
   const asked: string[] = []
   const note = (what: string) => void asked.push(what)
   const rail = new Proxy({}, { get: (_, name) => () => note(`rail.${String(name)}`) })
-  const chain = { head: async () => newest, heads: async function* () {}, changes: failing, reader: {}, rail, send: () => note('send') }
+  const chain = { head: async () => newest, heads, changes: failing, reader: {}, rail, send: () => note('send') }
   const remote: RemoteReading<object> = {
     facts: () => ({}),
     answer: read ?? (async () => answer),
@@ -29,7 +35,7 @@ function brokerOn(answer: unknown = { results: [] }, isolated?: RemoteReading<ob
     remote,
     network: 'ethereum/local',
     staleBlocks: 2,
-    onHead: () => {},
+    onHead,
     log: keptLog().log,
   })
   const ask = (method: string, ...args: readonly unknown[]) =>
@@ -120,6 +126,23 @@ describe('what a host may ask of its chain', () => {
     expect(read).to.equal(1)
     expect(await ask('changes', head, far, [], names(1_000))).to.equal('answered')
     expect(read).to.equal(1)
+  })
+
+  it('goes on to tell heads after they could not be followed', async () => {
+    let times = 0
+    const told = await new Promise<Head>((resolve) => {
+      const heads = async function* () {
+        times += 1
+        if (times === 1) throw new Error('The subscription broke.')
+        if (times > 2) yield head
+      }
+      const { broker, ask } = brokerOn({}, undefined, undefined, heads, (each) => {
+        broker.reset()
+        resolve(each)
+      })
+      void ask('follow')
+    })
+    expect(told).to.deep.equal(head)
   })
 
   it('gives no answer for a block that nobody was told of', async () => {

@@ -1,5 +1,5 @@
 // What a host may ask of the chain that its connector is on: heads, events of blocks, and what the family's reader reads. Nothing else leads out.
-import { pause } from '../../base/async.ts'
+import { createBackoff, pause } from '../../base/async.ts'
 import { list, text } from '../../contracts/answers/contract.ts'
 import { headSchema } from '../../contracts/answers/common.ts'
 import type { Chain, Head, Log, RemoteReading } from '../../contracts/index.ts'
@@ -138,14 +138,25 @@ export function createBroker({ chain, network, remote, onHead, staleBlocks, log,
     })
   }
 
+  /** A host asks once for heads: where they fail they are followed again, as in the server. */
   async function tellHeads(signal: AbortSignal): Promise<void> {
-    try {
-      for await (const head of chain.heads(signal)) {
-        if (signal.aborted) return
-        onHead(remember(head), remote.facts(chain.reader, head))
+    const backoff = createBackoff()
+    let failure: string | undefined
+    while (!signal.aborted) {
+      try {
+        for await (const head of chain.heads(signal)) {
+          if (signal.aborted) return
+          onHead(remember(head), remote.facts(chain.reader, head))
+          backoff.reset()
+          failure = undefined
+        }
+      } catch (thrown) {
+        const reason = messageOf(thrown)
+        if (!signal.aborted && reason !== failure) log.warn({ network, reason }, 'heads of a host cannot be followed; tried again')
+        failure = reason
       }
-    } catch (thrown) {
-      if (!signal.aborted) log.warn({ network, reason: messageOf(thrown) }, 'a host is told of no more heads')
+      backoff.failed()
+      await pause(backoff.pauseMs, signal, { ref: false })
     }
   }
 
