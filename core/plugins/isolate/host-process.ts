@@ -318,27 +318,35 @@ function runVenue(venue: HostVenue, index: number, settings: HostSettings): Runn
 
   const followed = new Map<unknown, () => void>()
 
+  function unfollow(id: unknown): void {
+    followed.get(id)?.()
+    followed.delete(id)
+  }
+
+  /** What is asked for while the server asks for all again after a restart comes twice. */
+  function keep(id: unknown, stop: () => void): void {
+    unfollow(id)
+    followed.set(id, stop)
+  }
+
   return {
     connector,
     tradingTypes,
     follows: quoteVenue !== undefined,
     follow(id, swap, choice) {
       if (!quoteVenue) throw new Error('Its prices cannot be followed.')
-      followed.set(
+      keep(
         id,
         quotes.follow(quoteVenue, swap, choice, () => channel.tell('changed', [id])),
       )
     },
     followBook(id, type, market) {
-      followed.set(
+      keep(
         id,
         books.follow(bookVenueOf(type), market, () => channel.tell('changed', [id])),
       )
     },
-    unfollow(id) {
-      followed.get(id)?.()
-      followed.delete(id)
-    },
+    unfollow,
     expectBlock: (number) => following.expectBlock({ chain, network }, number),
     takeHead(head, newFacts) {
       facts = newFacts
