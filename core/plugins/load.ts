@@ -253,7 +253,8 @@ function isChain({ description }: Candidate): boolean {
 /** Where two chains have one name, only the one whose folder has that name is loaded. @throws PluginFault */
 function withoutRival(candidate: Candidate, all: readonly Candidate[]): Candidate {
   const { name, folder } = candidate.found
-  const rival = all.find((each) => each !== candidate && isChain(each) && isChain(candidate) && each.found.name === name)
+  // One that is tried again is there from the first time, too.
+  const rival = all.find((each) => each.found.folder !== folder && isChain(each) && isChain(candidate) && each.found.name === name)
   if (rival === undefined || path.basename(folder) === name) return candidate
   throw rivalFault(candidate, rival.found)
 }
