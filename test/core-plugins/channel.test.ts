@@ -227,6 +227,13 @@ describe('the channel between the server and a host', () => {
     }
   })
 
+  it('reads answers later that are more than is read within a second, and closes for none that was asked for', async () => {
+    const { channel, host } = await ends(never, { perSecond: { bytes: 2_000, messages: 20 } })
+    const asked = Array.from({ length: 6 }, async () => channel.ask('book', []))
+    for (let id = 1; id <= 6; id += 1) host.write(frame([[1, id, 'x'.repeat(900)]]))
+    expect(await Promise.all(asked)).to.deep.equal(Array.from({ length: 6 }, () => 'x'.repeat(900)))
+  })
+
   it('closes where the other end asks and does not read, and takes an answer for what was asked only', async () => {
     let answers = 0
     const { host, channel, closed } = await ends(() => {

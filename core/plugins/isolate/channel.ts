@@ -122,12 +122,21 @@ export function openChannel(options: ChannelOptions): Channel {
     if (closed) return
     const startedAt = performance.now()
     try {
-      if (!expects?.()) meter?.bytes(chunk.length)
       takeBytes(chunk)
       meter?.read(performance.now() - startedAt)
+      if (meter && !expects?.()) rest(meter.restMs(chunk.length))
     } catch (error) {
       close(error instanceof Error ? error : new Error('a frame cannot be read'))
     }
+  }
+
+  /** Answers that are too much together are read later: who asks for them keeps nobody from the other end. */
+  function rest(ms: number): void {
+    if (ms <= 0 || closed) return
+    socket.pause()
+    setTimeout(() => {
+      if (!closed) socket.resume()
+    }, ms)
   }
 
   /** @returns whether there may be others */
@@ -137,7 +146,7 @@ export function openChannel(options: ChannelOptions): Channel {
     if (!Array.isArray(messages)) throw new Error('a frame that is no list of messages')
     if (messages.length === 0) throw new Error('a frame without a message')
     for (const message of messages) take(message)
-    if (expects?.()) meter?.bytes(Math.max(0, length - answeredBytes))
+    meter?.bytes(Math.max(0, length - answeredBytes))
     meter?.frame(length, answeredBytes)
     return closed === undefined
   }

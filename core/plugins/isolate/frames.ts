@@ -3,7 +3,7 @@
 
 /** What a host may send. */
 export interface Bounds {
-  /** Within a second: bytes, and messages that are no answers. */
+  /** Within a second: bytes, and messages that are no answers. Of bytes that somebody asked for more are read later. */
   readonly perSecond: { readonly bytes: number; readonly messages: number }
   /** Of one frame, beside the answers in it that somebody waits for. */
   readonly maxUnaskedFrameBytes: number
@@ -92,6 +92,7 @@ const partsMsOfByte = 0.000_002
 /** Counts what comes in. Each function throws an Error where it is too much. */
 export function createMeter({ perSecond, maxUnaskedBytes, processor }: Bounds) {
   const second = { since: performance.now(), bytes: 0, messages: 0 }
+  const all = { since: performance.now(), bytes: 0 }
   const unasked = { since: performance.now(), bytes: 0 }
   let leftMs = processor.burstMs
   let countedAt = performance.now()
@@ -110,6 +111,13 @@ export function createMeter({ perSecond, maxUnaskedBytes, processor }: Bounds) {
   }
 
   return {
+    /** @param more of whatever kind @returns for how long nothing more is read */
+    restMs(more: number): number {
+      within(all, 1_000)
+      all.bytes += more
+      return all.bytes > perSecond.bytes ? all.since + 1_000 - performance.now() : 0
+    },
+    /** @param more that nobody asked for */
     bytes(more: number): void {
       within(second, 1_000)
       second.bytes += more
