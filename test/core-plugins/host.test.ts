@@ -152,6 +152,30 @@ describe('the host of a plugin', function () {
       }
     })
 
+  it('stays down where its process ends while it is asked again for what is followed, which fails quietly', async () => {
+    const processes: FakeProcess[] = []
+    const { log } = keptLog()
+    const spawn = async () => {
+      const child = await fakeProcess({ processorMs: () => 0 })
+      processes.push(child)
+      return child
+    }
+    const host = await startHost(hostOptions(log, spawn))
+    try {
+      await host.create([], settings)
+      host.atRestart(async () => {
+        processes.at(-1)?.end()
+        await host.ask('call', ['follow']).catch(() => {})
+      })
+      processes[0]?.end()
+      while (host.deaths < 2) await wait(5)
+      await wait(20)
+      expect(host.notReady()).to.match(/its process ended and is being started again/)
+    } finally {
+      await host.stop()
+    }
+  })
+
   it('answers after it has told what JSON cannot hold', async () => {
     const { log, lines } = keptLog()
     const spawn = () => fakeProcess({ processorMs: () => 0, tells: ['info', { a: 1n, b: [2n] }, 'told'] })

@@ -186,6 +186,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
         if (!isDeepStrictEqual(await create(next), properties))
           throw new Error('it has other versions, spenders, events, paths or words of its errors than before')
         for (const redo of redone) await within(next, 'create', redo, budget, startWords)
+        // What follows prices fails quietly: the process may have ended meanwhile, which says why it is down.
+        if (running !== next) return
         down = undefined
         log.info({ plugin: name }, 'host of a plugin was started again')
       } catch (thrown) {
