@@ -61,7 +61,8 @@ const readRequestId = (header: string | string[] | undefined) =>
  * Reads the JSON body of a request that has one.
  * @param hold counts its bytes, and may refuse more
  * @param numbers what becomes of those that a double does not hold
- * @throws SluiceError INCOMPLETE_PARAMS: 413 over the limit, 415 for another content type or encoding, 400 for anything but a JSON object
+ * @throws SluiceError INCOMPLETE_PARAMS: 413 over the limit, 415 for another content type or encoding, 400 for anything but a JSON object, and for one
+ * that is nested deep
  */
 export function bodyReader(
   maxBytes: number,
@@ -118,6 +119,7 @@ export function bodyReader(
     }
     const { body, rawBody }: { body?: unknown; rawBody?: unknown } = ctx.request
     if (body !== undefined && !isObject(body)) throw new SluiceError('INCOMPLETE_PARAMS', notAnObject)
+    if (isDeeper(body, maxDepth)) throw new SluiceError('INCOMPLETE_PARAMS', `The body is nested more than ${maxDepth} deep.`)
     if (typeof rawBody !== 'string' || rawBody === '') return body
     if (numbers === 'text') return body && numbersAsTexts(rawBody)
     refuseInexactNumbers(rawBody)
@@ -128,6 +130,12 @@ export function bodyReader(
 
 /** Of the numbers in a body: those that a double does not hold are refused, or all come as the text that was written. */
 export type BodyNumbers = 'exact' | 'text'
+
+/** No request has ten. What reads a body calls itself for each level, and a process of a plugin takes no message that is nested more than 100 deep. */
+const maxDepth = 50
+
+const isDeeper = (value: unknown, most: number): boolean =>
+  typeof value === 'object' && value !== null && (most === 0 || Object.values(value).some((each) => isDeeper(each, most - 1)))
 
 const wrongCharset = new SluiceError('INCOMPLETE_PARAMS', 'The character set of the body is not supported; send UTF-8.', { http: 415 })
 

@@ -57,4 +57,28 @@ describe('the reader of bodies', () => {
     server.close()
     server.closeAllConnections()
   })
+
+  it('refuses what is nested so deep that nobody behind it could read it', async () => {
+    const read = bodyReader(100_000)
+    const app = new Koa()
+    app.silent = true
+    app.use(async (ctx) => {
+      try {
+        await read(ctx)
+        ctx.body = ctx.request.body
+      } catch (error) {
+        ctx.status = error instanceof SluiceError ? error.http : 500
+      }
+    })
+    const server = app.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const statusOf = async (depth: number) => {
+      const body = `{"orders":${'['.repeat(depth)}${']'.repeat(depth)}}`
+      return (await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body, headers: { 'content-type': 'application/json' } })).status
+    }
+    expect(await Promise.all([20, 49, 50, 110, 49_000].map(statusOf))).to.deep.equal([200, 200, 400, 400, 400])
+    server.close()
+    server.closeAllConnections()
+  })
 })
