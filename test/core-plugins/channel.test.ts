@@ -101,6 +101,18 @@ describe('the channel between the server and a host', () => {
     expect(other).to.have.property('message', 'TypeError: not a function')
   })
 
+  it('gives an error without details that cannot be sent', async () => {
+    const circle: Record<string, unknown> = {}
+    circle['circle'] = circle
+    const channel = await pair((method) => {
+      throw new SluiceError('PRICE_FAILED', 'No pool.', { details: method === 'circle' ? circle : { most: 10n ** 1_000n } })
+    })
+    for (const method of ['large', 'circle']) {
+      const told = await channel.ask(method, []).catch((error: unknown) => error)
+      expect(told, method).to.deep.include({ name: 'PRICE_FAILED', message: 'No pool.', details: undefined })
+    }
+  })
+
   it("gives what a plugin's process says of a failure as the plugin's word, in quotes that it cannot end", async () => {
     const say = (method: string) => {
       if (method === 'told')

@@ -219,7 +219,7 @@ export function openChannel(options: ChannelOptions): Channel {
       const value = await Promise.resolve().then(() => answer(method, args, signal))
       send(value === undefined ? [answerTo, id] : [answerTo, id, encode(value)])
     } catch (thrown) {
-      send([failureOf, id, encode(failureFields(thrown))])
+      send([failureOf, id, encodedFailure(thrown)])
     } finally {
       answering.delete(id)
     }
@@ -309,6 +309,16 @@ function decodeText(text: string): string | bigint | undefined {
   if (text === absent) return undefined
   if (text.length > maxDigits || !/^#-?\d+$/.test(text)) throw new Error('a number that is none, or is too large')
   return BigInt(text.slice(1))
+}
+
+/** Without its details, where these cannot be encoded: who asked waits for an answer. */
+function encodedFailure(thrown: unknown): unknown {
+  const fields = failureFields(thrown)
+  try {
+    return encode(fields)
+  } catch {
+    return encode({ ...fields, details: undefined })
+  }
 }
 
 /** What is said of an error: with its details where it is one for callers. */
