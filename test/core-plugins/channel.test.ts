@@ -101,6 +101,23 @@ describe('the channel between the server and a host', () => {
     expect(other).to.have.property('message', 'TypeError: not a function')
   })
 
+  it('says of an answer that it is longer than the other end takes, and goes on', async () => {
+    const { host, channel } = await ends(undefined, { maxUnaskedFrameBytes: 300_000 }, { maxFrameBytes: 300_000 })
+    const answer = (_: string, [length]: readonly unknown[]) => 'x'.repeat(Number(length))
+    openChannel({
+      socket: host,
+      answer,
+      onTold: () => {},
+      onClosed: () => {},
+      maxFrameBytes: 10_000,
+      maxQuestions: 10,
+      maxSentBytes: 300_000,
+    })
+    const [long, short] = await Promise.all([channel.ask('pools', [400_000]).catch((error: unknown) => error), channel.ask('pools', [2])])
+    expect(long).to.deep.include({ name: 'UNSUPPORTED' })
+    expect(short).to.equal('xx')
+  })
+
   it('gives an error without details that cannot be sent', async () => {
     const circle: Record<string, unknown> = {}
     circle['circle'] = circle

@@ -37,6 +37,8 @@ interface ChannelOptions {
   expects?(): ((method: string, args: readonly unknown[]) => boolean) | undefined
   /** Bytes that were said to the other end and not read by it. */
   maxUnreadBytes?: number
+  /** Bytes of a frame that the other end takes: a longer answer is told to be so in its place. Absent: it takes any. */
+  maxSentBytes?: number
   /** The plugin at the other end: the words of its errors are its own. Absent: the other end is trusted. */
   plugin?: string
 }
@@ -63,7 +65,7 @@ const goneCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
 
 export function openChannel(options: ChannelOptions): Channel {
   const { socket, answer, onTold, onClosed, maxFrameBytes, maxQuestions, bounds, expects } = options
-  const { maxUnreadBytes = Number.POSITIVE_INFINITY, plugin } = options
+  const { maxUnreadBytes = Number.POSITIVE_INFINITY, maxSentBytes = Number.POSITIVE_INFINITY, plugin } = options
   const waiting = new Map<number, PendingQuestion>()
   /** Nobody waits any more: how long the answers may be. */
   const late = new Map<number, number>()
@@ -91,9 +93,17 @@ export function openChannel(options: ChannelOptions): Channel {
     const messages = outgoing
     outgoing = []
     const text = JSON.stringify(messages)
-    if (text.length <= maxJoined || messages.length === 1) write(text)
-    else for (const message of messages) write(JSON.stringify([message]))
+    if (text.length <= maxJoined) write(text)
+    else for (const message of messages) writeLong(message, messages.length === 1 ? text : JSON.stringify([message]))
     if (socket.writableLength > maxUnreadBytes) close(new Error(`it has not read ${socket.writableLength} bytes that were said to it`))
+  }
+
+  /** @param text of a frame with it alone */
+  function writeLong(message: unknown, text: string): void {
+    const bytes = Buffer.byteLength(text)
+    if (bytes <= maxSentBytes || !Array.isArray(message) || message[0] !== answerTo) return write(text)
+    const words = `The answer has ${bytes} bytes, and a plugin in a process of its own sends ${maxSentBytes} at most: ask for less at once.`
+    write(JSON.stringify([[failureOf, message[1], encode(failureFields(new SluiceError('UNSUPPORTED', words)))]]))
   }
 
   function write(text: string): void {

@@ -30,6 +30,7 @@ import { openChannel } from './channel.ts'
 import { channelDescriptor } from './containment.ts'
 import type { HostedRequest, InterfaceProcess } from './interface-process.ts'
 import {
+  maxHostFrameBytes,
   membersOf,
   type CallArguments,
   type HostSettings,
@@ -57,6 +58,7 @@ const channel = openChannel({
   onClosed: () => process.exit(0),
   maxFrameBytes,
   maxQuestions,
+  maxSentBytes: maxHostFrameBytes,
 })
 
 // As in the server: what a plugin does not catch in the background is its defect, and ends nothing.

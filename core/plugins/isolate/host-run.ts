@@ -12,7 +12,7 @@ import { remedies, pendingAwait, PluginFault, stoodStill, type Step, toldFault, 
 import { openChannel, otherEndGone, type Channel } from './channel.ts'
 import type { ContainedProcess } from './containment.ts'
 import type { Bounds } from './frames.ts'
-import type { HostSettings, HostVenue, LoadRequest } from './messages.ts'
+import { maxHostFrameBytes, type HostSettings, type HostVenue, type LoadRequest } from './messages.ts'
 import { excessOf } from './process-tree.ts'
 
 const watchMs = 1_000
@@ -20,7 +20,6 @@ const watchMs = 1_000
 const limits = { residentBytes: 512 * 2 ** 20, processes: 8 }
 /** By the clock: also for what uses no processor. */
 const maxStallMs = 60_000
-const maxFrameBytes = 4 * 2 ** 20
 const maxQuestions = 64
 const maxUnreadBytes = 16 * 2 ** 20
 /** What a host may send: several times what a connector needs that follows thousands of pools. */
@@ -102,7 +101,7 @@ export function startRun(
       if (error.message !== otherEndGone) kill(error.message, remedies.askLess)
       else setTimeout(() => kill('it closed its socket'), 1_000).unref()
     },
-    maxFrameBytes,
+    maxFrameBytes: maxHostFrameBytes,
     maxQuestions,
     bounds,
     expects,

@@ -8,6 +8,9 @@ import type { HookUpdate } from '../code/hook.ts'
 import type { Description } from '../instantiate.ts'
 import type { Step } from '../refusal.ts'
 
+/** Of a frame of a host. */
+export const maxHostFrameBytes = 4 * 2 ** 20
+
 export interface LoadRequest {
   /** The file that exports the plugin, as the host sees it. */
   readonly entry: string
