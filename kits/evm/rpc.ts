@@ -18,7 +18,8 @@ function evmDialect(chainId: number): Dialect {
     identity: {
       call: { method: 'eth_chainId', params: [] },
       fault(result) {
-        const theirs = Number(result)
+        // As a number null and an empty text would be chain 0.
+        const theirs = result === null || result === '' ? Number.NaN : Number(result)
         return theirs === chainId
           ? undefined
           : { is: Number.isNaN(theirs) ? 'garbage' : 'other', what: `serves chain id ${theirs}, not ${chainId}` }

@@ -120,7 +120,7 @@ export class NodeFailure extends Error {
   override readonly name = 'NodeFailure'
   readonly kind: FailureKind
   readonly retryAfterSeconds: number | undefined
-  /** The node says of itself that it has stalled: nothing that it knows is missed. */
+  /** The node says of itself that it has stalled, or serves another network: nothing that it knows is missed. */
   readonly isUnfit: boolean
 
   constructor(kind: FailureKind, message: string, retryAfterSeconds?: number, isUnfit = false) {

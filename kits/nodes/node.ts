@@ -140,7 +140,8 @@ export function createNode({ url, label, dialect, timeoutMs, firstBackoffMs, rec
     if (answer?.error && isTroubled(answer)) throw putAside(new NodeFailure('unreachable', refusalOf(answer.error, identity.call.method)))
     const fault = identityFault(answer)
     if (fault?.is !== 'garbage') verified = fault === undefined
-    if (fault) throw putAside(new NodeFailure('wrong-chain', fault.what))
+    // Of one that says something else nobody knows what it serves, so it may know what is missed.
+    if (fault) throw putAside(new NodeFailure('wrong-chain', fault.what, undefined, fault.is === 'other'))
     const hadFailed = last !== undefined
     state = 'ready'
     last = undefined

@@ -175,8 +175,7 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
       return { told: [await talk(ask)], silent: 0 }
     } catch (error) {
       if (!(error instanceof UnansweredError)) throw error
-      const failure = node.failure()
-      return { told: [], silent: failure?.isUnfit || failure?.kind === 'wrong-chain' ? 0 : 1 }
+      return { told: [], silent: node.failure()?.isUnfit ? 0 : 1 }
     }
   }
 

@@ -204,8 +204,8 @@ function judgeAnswers(
   return asked.map((attempt, index) => {
     const { sequence } = attempt
     const status = readSignatureStatus(statuses[index])
-    // An unreadable status does not prove absence.
-    if (!status && statuses[index] !== null) return 'unable'
+    // A status that cannot be read is one all the same.
+    if (!status && statuses[index] !== null) return isObject(statuses[index]) ? 'alive' : 'unable'
     const observation = observe(attempt, status, view)
     if (observation.is === 'landed') return observation
     if (observation.is !== 'over') return 'alive'

@@ -100,9 +100,10 @@ export function solanaDialect(genesisHash: string | undefined): Dialect {
     identity: {
       call: { method: 'getGenesisHash', params: [] },
       fault(result) {
-        if (typeof result !== 'string') return { is: 'garbage', what: 'answered getGenesisHash with something that is no hash' }
-        if (genesisHash === undefined || result === genesisHash) return undefined
-        return { is: 'other', what: `has the genesis hash ${result.slice(0, 64)}, not ${genesisHash}` }
+        const theirs = typeof result === 'string' ? canonicalAddress(result) : undefined
+        if (theirs === undefined) return { is: 'garbage', what: 'answered getGenesisHash with something that is no hash' }
+        if (genesisHash === undefined || theirs === genesisHash) return undefined
+        return { is: 'other', what: `has the genesis hash ${theirs}, not ${genesisHash}` }
       },
     },
     headCall: { method: 'getSlot', params: [confirmed] },

@@ -6,6 +6,7 @@ import { RpcError } from '../../../kits/nodes/dialect.ts'
 import type { Rpc } from '../../../kits/nodes/rpc.ts'
 import { SluiceError } from '../../../core/contracts/index.ts'
 import {
+  answering,
   checked,
   error,
   hangUp,
@@ -590,6 +591,16 @@ describe('an RPC client', () => {
       expect(reading.asked).to.not.include('eth_sendRawTransaction')
       expect(wrong.asked).to.deep.equal(['eth_chainId'])
       expect(sending.asked.filter((method) => method === 'eth_sendRawTransaction')).to.have.length(2)
+    })
+
+    it('sends to a node that served the chain before and answers null in place of its id', async () => {
+      const only = await node()
+      const rpc = client([only])
+      await rpc.request('eth_blockNumber', [], at)
+      only.behave(answering({ eth_chainId: null, eth_sendRawTransaction: '0xhash' }))
+      await only.dropConnections()
+      expect((await failureOf(rpc.request('eth_blockNumber', [], at))).message).to.match(/serves chain id NaN, not 1/)
+      expect(await rpc.broadcast(signed, at)).to.deep.equal([{ node: rpc.url(), result: '0xhash' }])
     })
 
     it('sends what is private to relays only, to nobody where there is none, and asks relays nothing', async () => {

@@ -155,6 +155,12 @@ describe('proving on Solana that a transaction is expired', () => {
         ? undefined
         : { error: { code: -32005, message: "You've exceeded the RPS limit available on the current plan." } },
     ),
+    'says nothing of which network it serves': telling(({ method }) => (method === 'getGenesisHash' ? { result: null } : undefined)),
+    'has a status of it that cannot be read': telling(({ method, params: [ids] }) =>
+      method === 'getSignatureStatuses' && Array.isArray(ids)
+        ? { result: { context: { slot: 1e9 }, value: ids.map(() => ({ slot: 1, confirmations: null, err: null })) } }
+        : undefined,
+    ),
   }
   for (const [how, limit] of Object.entries(limits))
     it(`does not believe that a transaction expired while a node that may have it ${how}`, async () => {
