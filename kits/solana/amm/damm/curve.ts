@@ -42,13 +42,18 @@ export function curveIn(pool: DammPool, pays: 0 | 1, outRaw: bigint): bigint {
 
 /** x · y is constant in a pool whose fees stay in it: math/liquidity/compoundingLiquidity.ts. */
 function productOut({ amountsRaw }: DammPool, pays: 0 | 1, inRaw: bigint): bigint {
-  const [from, to] = pays === 0 ? amountsRaw : [amountsRaw[1], amountsRaw[0]]
-  if (from + inRaw === 0n) refuse('no-reserves')
+  const [from, to] = sidesOf(amountsRaw, pays)
   return (to * inRaw) / (from + inRaw)
 }
 
 function productIn({ amountsRaw }: DammPool, pays: 0 | 1, outRaw: bigint): bigint {
-  const [from, to] = pays === 0 ? amountsRaw : [amountsRaw[1], amountsRaw[0]]
+  const [from, to] = sidesOf(amountsRaw, pays)
   if (outRaw >= to) refuse('too-much')
   return ceilDiv(from * outRaw, to - outRaw)
+}
+
+/** What is paid into, and what is taken from. With an empty side there is no price. */
+function sidesOf([first, second]: DammPool['amountsRaw'], pays: 0 | 1): DammPool['amountsRaw'] {
+  if (first === 0n || second === 0n) refuse('no-reserves')
+  return pays === 0 ? [first, second] : [second, first]
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { accountsAMM, constantProductPools, dammPools, type Accounts } from '../../../../kits/solana/amm/index.ts'
 import { constantProductProgram } from '../../../../kits/solana/amm/constant-product/accounts.ts'
-import { dammAuthority } from '../../../../kits/solana/amm/damm/accounts.ts'
+import { dammAuthority, dammProgram } from '../../../../kits/solana/amm/damm/accounts.ts'
 import { followedPools, isFollowedPool, type FollowedPool } from '../../../../kits/solana/amm/followed.ts'
 import { maxU64 } from '../../../../kits/solana/amm/swap-quote.ts'
 import { tokenProgram, type SolanaImageData } from '../../../../kits/solana/index.ts'
@@ -144,6 +144,29 @@ describe('pools by the table of a program', () => {
     expect(meteora.leftOut?.(address, limited, moment)?.why).to.equal('it takes fees in a way that is not known here')
     expect(meteora.decode(address, limited.set(address, image(tokenProgram, dammPool(0))))).to.equal(null)
     expect(meteora.decode(address, dammAccounts(0, address).set(mints[0], mint()))).to.not.equal(null)
+  })
+
+  it('of Meteora are left out where their fees stay in them and a side is empty', async () => {
+    const [address = ''] = meteora.places([[tokenIn, tokenOut]])
+    const exchange = accountsAMM(reader, { protocols: [meteora] })
+    const sold = sell(1_000n)
+    const bothWays = async (first: bigint, second: bigint) => {
+      const accounts = dammAccounts(0, address).set(address, image(dammProgram, dammPool(0, [484, 2], [680, first], [688, second])))
+      for (const [place, data] of accounts) if (data) chain.set(place, data)
+      const swaps = [sold, { ...sold, tokenIn: sold.tokenOut, tokenOut: sold.tokenIn }]
+      return Promise.all(
+        swaps.map((swap) =>
+          exchange.quote(swap, {}, at).then(
+            () => 'quoted',
+            ({ message }: Error) => message.replace(/^.* is left out: /, ''),
+          ),
+        ),
+      )
+    }
+    expect(await bothWays(1_000_000n, 1_000_000n)).to.deep.equal(['quoted', 'quoted'])
+    const empty = 'it holds nothing but what it owes to others.'
+    for (const [first, second] of [[0n, 5n] as const, [5n, 0n] as const, [0n, 0n] as const])
+      expect(await bothWays(first, second)).to.deep.equal([empty, empty])
   })
 
   for (const [what, changed] of [
