@@ -12,13 +12,15 @@ export function readReceipt(raw: unknown): EvmReceipt | undefined {
   const { transactionHash, blockHash, from, to } = raw
   const blockNumber = numberOf(raw['blockNumber'])
   const gasUsed = quantityOf(raw['gasUsed'])
+  // Receipts before Byzantium (2017) have no status.
+  const status = quantityOf(raw['status'] ?? '0x1')
   const logs = Array.isArray(raw['logs']) ? raw['logs'].map(readLog) : undefined
   if (blockNumber === undefined || gasUsed === undefined || !logs?.every((log) => log !== undefined)) return undefined
+  if (status === undefined || status > 1n) return undefined
   if (typeof transactionHash !== 'string' || typeof blockHash !== 'string' || typeof from !== 'string') return undefined
   return {
     ...jsonFieldsOfNode(raw),
-    // Receipts before Byzantium (2017) have no status.
-    status: quantityOf(raw['status']) === 0n ? 0 : 1,
+    status: status === 0n ? 0 : 1,
     transactionHash,
     blockNumber,
     blockHash,
@@ -99,6 +101,9 @@ export async function findTransaction(rpc: Rpc, hash: string, at: At): Promise<T
   if (!isObject(tx) && !isObject(rawReceipt)) return undefined
   const receipt = isObject(rawReceipt) ? readReceipt(rawReceipt) : null
   if (receipt === undefined) throw invalidAnswer(rpc, 'answered with something that is no receipt')
+  const named = [...(isObject(tx) ? [tx['hash']] : []), ...(receipt ? [receipt.transactionHash] : [])]
+  if (!named.every((each) => isSameHex(each, hash)))
+    throw invalidAnswer(rpc, 'answered with another transaction than the one that it was asked for')
   const json = jsonOfNode(tx)
   if (receipt) return { tx: json, receipt, blockNumber: receipt.blockNumber }
   const { nextBaseFeeRaw = 0n } = readBlock(rpc, block)

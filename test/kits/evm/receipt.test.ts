@@ -54,6 +54,11 @@ describe('a receipt', () => {
     expect(readReceipt({ ...raw(), status: '0x0' })?.status).to.equal(0)
   })
 
+  it('says nothing of success by a status that is none', () => {
+    for (const status of [0, '0', '', '0x', false, '0x2', {}])
+      expect(readReceipt({ ...raw(), status }), JSON.stringify(status)).to.equal(undefined)
+  })
+
   it('needs all its fields, each with the right type', () => {
     for (const key of ['transactionHash', 'blockHash', 'blockNumber', 'from', 'gasUsed', 'logs']) {
       expect(readReceipt({ ...raw(), [key]: 7 }), key).to.equal(undefined)

@@ -63,6 +63,28 @@ describe('an EVM chain with scripted nodes', () => {
     expect(await subject.find(hash, at)).to.include({ pays: true })
   })
 
+  it('tells nothing of a transaction by the receipt of another one, or by another one itself', async () => {
+    const other = hash.replaceAll('ab', 'cd')
+    const receipt = {
+      transactionHash: other,
+      blockHash: hash,
+      blockNumber: '0x9',
+      from: wallet,
+      to: wallet,
+      gasUsed: '0x5208',
+      logs: [],
+      status: '0x1',
+    }
+    const mined = { eth_getTransactionByHash: { hash }, eth_getTransactionReceipt: receipt, eth_getBlockByNumber: block(9, 20) }
+    const subject = await chain(mined)
+    const found = () => subject.find(hash, at).then(String, (error: Error) => error.message)
+    expect(await found()).to.match(/answered with another transaction/)
+    node.behave(answering({ ...mined, eth_getTransactionByHash: { hash: other }, eth_getTransactionReceipt: null }))
+    expect(await found()).to.match(/answered with another transaction/)
+    node.behave(answering({ ...mined, eth_getTransactionReceipt: { ...receipt, transactionHash: hash.toUpperCase().replace('X', 'x') } }))
+    expect(await subject.find(hash, at)).to.include({ blockNumber: 9 })
+  })
+
   it("uses the block's base fee if the node sets it to 0 in calls, as geth and reth do", async () => {
     const subject = await chain({ eth_call: multicallHead(9, 0n), eth_getBlockByNumber: block(8, 30), eth_maxPriorityFeePerGas: gwei(2) })
     await subject.head(at)
