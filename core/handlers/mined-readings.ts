@@ -7,6 +7,7 @@ import { allowanceName } from '../limits/refundable.ts'
 import type { NetworkEntry, Registry } from '../plugins/index.ts'
 import { networkOf } from './limited-amounts.ts'
 import { countedApprovals, needsCoinGain, type ReadBesideReceipt } from './mined-amounts.ts'
+import { dropOldest } from '../base/oldest.ts'
 
 export interface MinedReadings extends ReadBesideReceipt {
   /** What begins a reading; undefined where there is nothing to read. */
@@ -74,7 +75,7 @@ export function createMinedReadings({ registry, isLimited, isIdle, timeoutMs }: 
     const reading: Reading = readingOf(entry) ?? { id: landedId(entry), allowances: new Map() }
     readings.delete(entry.key)
     readings.set(entry.key, reading)
-    for (const [oldest] of readings) if (readings.size > maxReadings) readings.delete(oldest)
+    dropOldest(readings, maxReadings)
     return reading
   }
 

@@ -8,6 +8,7 @@ import { landedId, type Entry } from '../transactions/entry.ts'
 import type { MovementReadings } from '../transactions/entry-mover.ts'
 import { networkOf } from './limited-amounts.ts'
 import { coinExchangedBy, exchangesCoinOf, receiptGains } from './mined-amounts.ts'
+import { dropOldest } from '../base/oldest.ts'
 
 type Networks = Pick<Registry, 'networks' | 'plannedBy'>
 
@@ -48,7 +49,7 @@ export function createMovementReadings({ registry, timeoutMs }: Parts): Movement
     const reading: Reading = { id: landedId(entry), state: 'reading' }
     readings.delete(entry.key)
     readings.set(entry.key, reading)
-    for (const [oldest] of readings) if (readings.size > maxReadings) readings.delete(oldest)
+    dropOldest(readings, maxReadings)
     return coinGain(landed.receipt, address, { signal: AbortSignal.timeout(timeoutMs) }).then(
       (coinRaw) => void Object.assign(reading, { state: 'done', coinRaw }),
       () => void (reading.state = 'failed'),

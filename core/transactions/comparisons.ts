@@ -3,6 +3,7 @@
 import { withTimeout } from '../base/async.ts'
 import type { Log } from '../contracts/index.ts'
 import { heldAsMined, isFinal, landedId, txHashOf, type Entry } from './entry.ts'
+import { dropOldest } from '../base/oldest.ts'
 
 /**
  * Undefined: there is nothing to compare. What it returns reports what it finds before it resolves, and rejects where it cannot tell yet.
@@ -39,7 +40,7 @@ export function createComparisons(compare: MinedComparison, { log, steadyMs }: {
     const comparison: Comparison = { ...before, id: landedId(entry), state: 'comparing' }
     comparisons.delete(entry.key)
     comparisons.set(entry.key, comparison)
-    for (const [oldest] of comparisons) if (comparisons.size > maxComparisons) comparisons.delete(oldest)
+    dropOldest(comparisons, maxComparisons)
     return work().then(
       () => void (comparison.state = 'done'),
       () => void (comparison.state = 'failed'),

@@ -1,6 +1,7 @@
 import type { Head, Json, AttemptStatus } from '../contracts/index.ts'
 import type { Cost } from './costs.ts'
 import { isFinal, type Attempt, type Entry } from './entry.ts'
+import { dropOldest } from '../base/oldest.ts'
 
 /** What one poll observed of an entry. */
 export interface LifecycleInput {
@@ -46,7 +47,7 @@ export function createAttemptTimes(steadyMs: () => number): AttemptTimes {
   function timesOf(id: string): { signedAt: number; sentAt: number } {
     const known = times.get(id) ?? { signedAt: steadyMs(), sentAt: -Infinity }
     times.set(id, known)
-    for (const [oldest] of times) if (times.size > maxRemembered) times.delete(oldest)
+    dropOldest(times, maxRemembered)
     return known
   }
   return {

@@ -3,6 +3,7 @@
 import { withTimeout } from '../base/async.ts'
 import type { Json, Log } from '../contracts/index.ts'
 import { heldAsMined, isFinal, landedId, txHashOf, type Entry } from './entry.ts'
+import { dropOldest } from '../base/oldest.ts'
 
 /** Undefined: nothing is to be journaled. What it returns asks the plugin, and rejects where it may be read in a moment. */
 export type ReadOutcome = (entry: Entry) => (() => Promise<Json | undefined>) | undefined
@@ -73,7 +74,7 @@ export function createOutcomeReadings(readOutcome: ReadOutcome, { log, steadyMs 
       state: 'reading',
     }
     readings.set(entry.key, reading)
-    for (const [oldest] of readings) if (readings.size > maxReadings) readings.delete(oldest)
+    dropOldest(readings, maxReadings)
     return { reading, work: inTurn(entry, reading, read) }
   }
 

@@ -9,6 +9,7 @@ import { isBytes, quantityOf } from './encoding.ts'
 import { chargeRaw, maxChargeRaw, type Charge } from './op-stack.ts'
 import { blockCall, readBlock, type Block } from './rpc.ts'
 import type { EvmIntent } from './types.ts'
+import { dropOldest } from '../../core/base/oldest.ts'
 
 /** The fees of a transaction: wei as decimal strings, for the journal. */
 export type EvmFees = {
@@ -310,7 +311,7 @@ export function createFeeOracle({
   function remember(block: Block): void {
     latest = block
     if (block.baseFeeRaw !== undefined) baseFees.set(block.number, block.baseFeeRaw)
-    for (const number of baseFees.keys()) if (baseFees.size > maxBaseFees) baseFees.delete(number)
+    dropOldest(baseFees, maxBaseFees)
   }
 
   function baseFeeRaw(number: bigint): bigint | undefined {

@@ -9,6 +9,7 @@ import { callVerdict } from './node-errors.ts'
 import { revertData, revertReason } from './reverts.ts'
 import type { EvmIntent, GasProfile } from './types.ts'
 import { isObject } from '../../core/base/json.ts'
+import { dropOldest } from '../../core/base/oldest.ts'
 
 /** A plain transfer to an account without code costs exactly this (yellow paper, G_transaction): no margin is needed. */
 const transferGas = 21_000n
@@ -168,8 +169,5 @@ export function createGasLimitCache(nowMs = () => performance.now()): GasLimitCa
 function put<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key)
   map.set(key, value)
-  for (const oldest of map.keys()) {
-    if (map.size <= maxCached) return
-    map.delete(oldest)
-  }
+  dropOldest(map, maxCached)
 }

@@ -6,6 +6,7 @@ import { isObject } from '../../core/base/json.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import type { ReadRpc } from '../nodes/rpc.ts'
 import { blockCall, readBlock, type Block } from './rpc.ts'
+import { dropOldest } from '../../core/base/oldest.ts'
 
 /** A block, and those of the transactions that are watched for that it contains. */
 export interface RecentBlock extends Pick<Block, 'number' | 'hash' | 'parentHash' | 'nextBaseFeeRaw'> {
@@ -63,7 +64,7 @@ export function createRecentBlocks(rpc: ReadRpc, confirmations: number): RecentB
     // A block that does not list its transactions says nothing about any.
     if (!ids) return
     blocks.set(key, { number, hash, parentHash, nextBaseFeeRaw, ids: new Set(ids.filter((id) => watched.has(id))) })
-    for (const oldest of blocks.keys()) if (blocks.size > 2 * maxLength) blocks.delete(oldest)
+    dropOldest(blocks, 2 * maxLength)
   }
 
   async function read(numbers: readonly bigint[], { signal }: At): Promise<readonly RpcAnswer[]> {

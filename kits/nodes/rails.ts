@@ -1,6 +1,7 @@
 // What the rails of all chain families share: the errors of a wallet that has too little, and a cache.
 import { fromRaw } from '../../core/base/decimal.ts'
 import { SluiceError, type Token } from '../../core/contracts/index.ts'
+import { dropOldest } from '../../core/base/oldest.ts'
 
 export function insufficientBalance(token: Token, currentRaw: bigint, neededRaw: bigint): SluiceError {
   const details = shortage(token, currentRaw, neededRaw)
@@ -55,7 +56,7 @@ export function createBoundedCache<T>(): BoundedCache<T> {
     get: (key) => values.get(key),
     set(key, value) {
       values.set(key, value)
-      for (const oldest of values.keys()) if (values.size > maxEntries) values.delete(oldest)
+      dropOldest(values, maxEntries)
     },
   }
 }

@@ -10,6 +10,7 @@ import { finalized, contextSlotOf, numberOf, valueOf } from './rpc.ts'
 import { isDurableNonce, nonceIn, readFinal, type BlockhashSequence, type SolanaSequence, blockhashBlocks } from './sequence.ts'
 import { readSignatureStatus, type SignatureStatus } from './transactions.ts'
 import { isObject } from '../../core/base/json.ts'
+import { dropOldest } from '../../core/base/oldest.ts'
 
 /** What a poll and a proof of expiry need. */
 export interface ExpiryOptions {
@@ -303,7 +304,7 @@ export function createElapsed(
     const name = `${number} ${since}`
     const seenAtMs = firstSeen.get(name) ?? steadyMs()
     if (!firstSeen.has(name)) firstSeen.set(name, seenAtMs)
-    for (const [oldest] of firstSeen) if (firstSeen.size > maxRemembered) firstSeen.delete(oldest)
+    dropOldest(firstSeen, maxRemembered)
     const seenForMs = steadyMs() - seenAtMs
     // The number of a durable nonce is no time.
     return isDurableNonce(sequence) ? seenForMs : Math.max(nowMs() - number, seenForMs)

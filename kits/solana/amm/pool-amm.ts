@@ -11,6 +11,7 @@ import {
   type Token,
 } from '../../../core/contracts/index.ts'
 import { isSameAddress } from '../../../core/base/addresses.ts'
+import { dropOldest } from '../../../core/base/oldest.ts'
 import { noSuchPool, poolPricing, type CachedPool, type PoolPricing } from '../../pools/pricing.ts'
 import type { Pool } from '../../pools/protocol.ts'
 import type { RouteTaker } from '../../pools/protocol.ts'
@@ -142,10 +143,7 @@ function createQuotedPools() {
         // A map goes by the order of insertion: what was quoted longest ago is forgotten first.
         known.delete(address)
         known.set(address, { protocol: state.protocol, pool: state.pool })
-        for (const oldest of known.keys()) {
-          if (known.size <= maxRemembered) break
-          known.delete(oldest)
-        }
+        dropOldest(known, maxRemembered)
       }
       return quote
     },
