@@ -1,7 +1,7 @@
 // What the error of a node means. The first question is whether it is the word of the chain at all: a provider's limit, or state that a node has lost,
 // says nothing of a transaction.
 import type { Fault, NodeError, RpcAnswer } from '../nodes/dialect.ts'
-import { sizeFaultOf, speaksOfLimit, textOf, troubleOf } from '../nodes/faults.ts'
+import { beginningOf, sizeFaultOf, speaksOfLimit, textOf, troubleOf } from '../nodes/faults.ts'
 import { invalidAnswer, resultOf, type ReadRpc } from '../nodes/rpc.ts'
 import { isBytes } from './encoding.ts'
 import { revertData, saysReverted } from './reverts.ts'
@@ -327,7 +327,7 @@ const lostState =
   /\bmissing trie node\b|\bstate\b.*\b(not available|unavailable|not found|pruned|missing)\b|\b(pruned|prune)\b|\barchiv\w*\b|\bold data not available\b|\bdistance to target block exceeds\b|\b(header|block|state) not found\b|\bunknown block\b|\bproof window\b|\bblock ?out ?of ?range/
 
 /** Whether the node does not have the state of the block any more, or never had it. */
-export const saysLostState = ({ message }: NodeError): boolean => lostState.test(message.toLowerCase())
+export const saysLostState = ({ message }: NodeError): boolean => lostState.test(beginningOf(message).toLowerCase())
 
 /** https://eips.ethereum.org/EIPS/eip-4444 in geth */
 const prunedHistory = 4444

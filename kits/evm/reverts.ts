@@ -4,7 +4,7 @@ import { id } from 'ethers/hash'
 import { isObject } from '../../core/base/json.ts'
 import { revertedSilently } from '../../core/contracts/rail.ts'
 import type { NodeError } from '../nodes/dialect.ts'
-import { quoteNode } from '../nodes/faults.ts'
+import { beginningOf, quoteNode } from '../nodes/faults.ts'
 import { isBytes } from './encoding.ts'
 
 /**
@@ -77,7 +77,8 @@ const before: readonly RegExp[] = [
 const after = /(?:\(supplied gas \d+\)|[\s'")]+)$/i
 
 /** Empty where the text gives none. */
-function reasonInText(text: string): string {
+function reasonInText(whole: string): string {
+  const text = beginningOf(whole)
   const lower = text.toLowerCase()
   if (halted.test(lower) && !reverted.test(lower)) return quoteNode(text)
   if (!reverted.test(lower) || /\bvm execution error\b/i.test(text)) return ''

@@ -24,7 +24,7 @@ import {
   type NextBlock,
   type StepFees,
 } from './next-block.ts'
-import { quoteNode } from '../nodes/faults.ts'
+import { beginningOf, quoteNode } from '../nodes/faults.ts'
 import { callVerdict } from './node-errors.ts'
 import { revertReason } from './reverts.ts'
 import { allowanceCall, balanceOfCall, noResult, uintOf } from './tokens.ts'
@@ -288,7 +288,9 @@ function isUnknownMethod({ error }: RpcAnswer = {}): boolean {
   if (!error) return false
   return (
     error.code === methodNotFound ||
-    /method.*(not (found|supported|available|exist|allowed)|unsupported|unknown)|(unsupported|unknown) method/i.test(error.message)
+    /method.*(not (found|supported|available|exist|allowed)|unsupported|unknown)|(unsupported|unknown) method/i.test(
+      beginningOf(error.message),
+    )
   )
 }
 

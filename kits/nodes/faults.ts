@@ -34,17 +34,24 @@ const wholeNode =
 
 const maxTextDepth = 2
 const maxTextsInData = 8
+const maxTextChars = 2_000
 
-/** The message, and the texts of its data: some nodes say only there what the matter is. Bytes are no text. */
+/**
+ * As much of a text as is read. What it says stands at its beginning, and nodes pass on the reasons of contracts, which anybody makes a megabyte long: the
+ * expressions here take as long as its square.
+ */
+export const beginningOf = (text: string): string => text.slice(0, maxTextChars)
+
+/** The beginnings of the message and of the texts of its data: some nodes say only there what the matter is. Bytes are no text. */
 export function textOf({ message, data }: Pick<NodeError, 'message' | 'data'>): string {
-  const texts = [message]
+  const texts = [beginningOf(message)]
   const add = (value: unknown, depth: number): void => {
     if (texts.length > maxTextsInData) return
-    if (typeof value === 'string' && !value.startsWith('0x')) texts.push(value)
+    if (typeof value === 'string' && !value.startsWith('0x')) texts.push(beginningOf(value))
     else if (isObject(value) && depth < maxTextDepth) for (const each of Object.values(value)) add(each, depth + 1)
   }
   add(data, 0)
-  return texts.join(' ')
+  return texts.join(' ').slice(0, 2 * maxTextChars)
 }
 
 export type SizeFault = Extract<Fault, { is: 'too-large' }>
@@ -62,7 +69,7 @@ export function sizeFaultOf(error: NodeError, kind: 'batch' | 'range' | 'text'):
 }
 
 /** Whether the text speaks of a limit of whatever kind: then the question is not at fault. */
-export const speaksOfLimit = (message: string): boolean => rate.test(message.toLowerCase())
+export const speaksOfLimit = (message: string): boolean => rate.test(beginningOf(message).toLowerCase())
 
 /** @param limitCodes that mean "too many requests" */
 export function troubleOf(error: NodeError, limitCodes: ReadonlySet<number> = httpTooMany): Fault {

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/contracts/index.ts'
 import type { Dialect, Fault, NodeError, ReportedHead, RpcAnswer, RpcCall, SplitCall } from '../nodes/dialect.ts'
-import { sizeFaultOf, speaksOfLimit, textOf, troubleOf } from '../nodes/faults.ts'
+import { beginningOf, sizeFaultOf, speaksOfLimit, textOf, troubleOf } from '../nodes/faults.ts'
 import { slotSeconds } from './network.ts'
 import { canonicalAddress, isTransactionSignature } from './types.ts'
 import { isObject } from '../../core/base/json.ts'
@@ -42,7 +42,7 @@ function judge(error: NodeError, method: string | undefined): Fault {
     return { is: 'trouble', kind: 'unreachable', ofNode: true, ...(method === 'getHealth' && saysStalled(error) && { unfit: true }) }
   const size = sizeFaultOf(error, method === undefined ? 'batch' : 'text')
   if (size?.of === 'batch') return size
-  if (method === accountsMethod && tooManyAccounts.test(message)) return { is: 'too-large', of: 'call' }
+  if (method === accountsMethod && tooManyAccounts.test(beginningOf(message))) return { is: 'too-large', of: 'call' }
   if ((code === methodNotFound || code === invalidParams) && !speaksOfLimit(message)) return { is: 'unsupported' }
   return troubleOf(error)
 }

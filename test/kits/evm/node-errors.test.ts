@@ -189,6 +189,17 @@ describe('an error of a node', () => {
           expect(judge({ code, message, data }, method).is, `${method}: ${message}`).to.equal(is)
   })
 
+  it('is read by the beginning of its text, as a contract gives a reason of any length', () => {
+    const long = 250_000
+    expect(revertReason(revertData({ message: `execution reverted: a${' '.repeat(long)}b` }))).to.equal('a')
+    const words = { batch: undefined, size: 'eth_estimateGas', limit: 'eth_getLogs', method: 'eth_call', state: 'eth_getBalance' }
+    for (const [word, method] of Object.entries(words)) {
+      const message = `${word} `.repeat(long / word.length)
+      expect(judge({ code: -32000, message, data: { message } }, method).is, word).to.equal('trouble')
+      expect(saysLostHistory({ error: { code: -32000, message } }), word).to.equal(false)
+    }
+  })
+
   it('means trouble where nobody knows the words, whatever the code', () => {
     const known = new Set([3, -32601, -32602, -38013, -38014])
     const codes = integer({ min: -33_000, max: 1000 }).filter((code) => !known.has(code))
