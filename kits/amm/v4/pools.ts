@@ -240,17 +240,21 @@ function v4PoolMemory(manager: string, poolsBetween: PoolsBetween, isAsked: bool
       return isPriceKnown(state.zeroForOne) ? { address: pool.address, tokens: pool.tokens, state } : 'reload'
     },
     ...(isAsked && { asOf: triedAsOf<V4PoolState> }),
-    same: ({ state: inMemory }, { state: loaded }) =>
-      inMemory.protocolFee === loaded.protocolFee && inMemory.lpFee === loaded.lpFee && isSameState(inMemory.zeroForOne, loaded.zeroForOne),
+    same: ({ state: inMemory }, { state: loaded }) => hasSameFees(inMemory, loaded) && isSameState(inMemory.zeroForOne, loaded.zeroForOne),
     join: ({ state: inMemory }, loaded) => ({
       ...loaded,
       state: {
-        ...withRange(loaded.state, joinStates(inMemory.zeroForOne, loaded.state.zeroForOne)),
+        // What earlier swaps found holds for their fees, of both directions.
+        ...(hasSameFees(inMemory, loaded.state)
+          ? withRange(loaded.state, joinStates(inMemory.zeroForOne, loaded.state.zeroForOne))
+          : loaded.state),
         ...(isAsked && joinTried(inMemory, loaded.state)),
       },
     }),
   }
 }
+
+const hasSameFees = (one: V4PoolState, other: V4PoolState): boolean => one.protocolFee === other.protocolFee && one.lpFee === other.lpFee
 
 const managerFunctions = abiOf([
   'function swap((address currency0, address currency1, uint24 fee, int24 tickSpacing, address hooks) key, (bool zeroForOne, int256 amountSpecified, uint160 sqrtPriceLimitX96) params, bytes hookData) returns (int256)',
