@@ -172,7 +172,7 @@ function positionCall({ positionManager }: RangeExchange, tokenId: bigint): Call
 }
 
 /** As the factory's pools can have it. */
-const isRange = (fee: bigint, lower: bigint, upper: bigint): boolean =>
+export const isRange = (fee: bigint, lower: bigint, upper: bigint): boolean =>
   fee < 2n ** 24n && lower >= BigInt(minTick) && lower < upper && upper <= BigInt(maxTick)
 
 /** In the manager's record: both tokens, the fee and both ticks. */

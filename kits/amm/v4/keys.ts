@@ -54,7 +54,7 @@ const isAsked = ({ fee, hooks }: PoolKey): boolean => fee === dynamicFee || (Big
 
 const fields = ['currency0', 'currency1', 'fee', 'tickSpacing', 'hooks']
 // MIN_TICK_SPACING and MAX_TICK_SPACING of TickMath, @uniswap/v4-core@1.0.2.
-const mostTickSpacing = 32_767
+export const mostTickSpacing = 32_767
 
 /** @throws Error that says which field is wrong, and what to do */
 function readKey(entry: unknown, place: string): PoolKey {

@@ -1,7 +1,7 @@
 // Positions of Uniswap v4. The manager does not list those of a wallet: its transfers to the wallet are searched, and what the server remembers.
 import { zeroPadValue } from 'ethers'
 import { SluiceError, type At, type Head, type RangePositions } from '../../../core/contracts/index.ts'
-import { checksummedIn, hexOfWords, toInt256, transferTopic } from '../../evm/encoding.ts'
+import { checksummedIn, hexOfWords, transferTopic } from '../../evm/encoding.ts'
 import type { Call, CallResult, EvmReader } from '../../evm/types.ts'
 import { KnownPositions, tokenOf, wordsOf, type PositionAnswer, type PositionQuery, type Read } from '../v3/position-manager.ts'
 import { amountsAt, boundsOf, type Bounds } from '../v3/range-amounts.ts'
@@ -10,6 +10,7 @@ import {
   countIn,
   feeGrowthInside,
   feesOwed,
+  isRange,
   maxPositions,
   tooMany,
   unreadPosition,
@@ -17,6 +18,7 @@ import {
 } from '../v3/range-positions.ts'
 import { priceOf, rangeOf, type TickPosition, type TickRange } from '../v3/range-prices.ts'
 import { isPlausible } from '../v3/swap.ts'
+import { mostTickSpacing } from './keys.ts'
 import { poolId, type PoolKey } from './pools.ts'
 import { actOnLiquidity, managerAbi, readState, stateCalls, type V4Positions } from './position-manager.ts'
 
@@ -207,14 +209,16 @@ function readKey(result: CallResult | undefined, known: PositionKey | undefined)
   if (hooks === undefined || !info) return undefined
   const words = hexOfWords(result.data, 0, keyWords)
   if (known?.words === words) return known
+  const [lower, upper] = [BigInt.asIntN(24, info >> 8n), BigInt.asIntN(24, info >> 32n)]
+  if (tickSpacing < 1n || tickSpacing > BigInt(mostTickSpacing) || !isRange(fee, lower, upper)) return undefined
   const pool = {
     currency0: checksummedIn(currency0),
     currency1: checksummedIn(currency1),
     fee: Number(fee),
-    tickSpacing: Number(toInt256(tickSpacing)),
+    tickSpacing: Number(tickSpacing),
     hooks: checksummedIn(hooks),
   }
-  const range = rangeOf(Number(BigInt.asIntN(24, info >> 8n)), Number(BigInt.asIntN(24, info >> 32n)))
+  const range = rangeOf(Number(lower), Number(upper))
   return { words, id: poolId(pool), pool, range, bounds: boundsOf(range) }
 }
 

@@ -1,6 +1,5 @@
-import { getAddress, toBeHex } from 'ethers'
 import { SluiceError, type At, type AMMRange, type Head, type Token } from '../../../core/contracts/index.ts'
-import { nativeAddress } from '../../evm/encoding.ts'
+import { checksummedIn, nativeAddress } from '../../evm/encoding.ts'
 import { customError } from '../../evm/reverts.ts'
 import type { Call, Evm, EvmReader, Probe } from '../../evm/types.ts'
 import { positionWitnesses } from '../position-witnesses.ts'
@@ -83,7 +82,7 @@ async function readPoolTokens(
   const { results } = await read([{ to: positionManager, data: managerAbi.encodeFunctionData('poolKeys', [pool.slice(0, 52)]) }], at)
   const [currency0, currency1, , tickSpacing] = wordsOf(results[0], 5) ?? []
   if (currency0 === undefined || currency1 === undefined || !tickSpacing) return undefined
-  return [currency0, currency1].map((word) => getAddress(toBeHex(word, 20)))
+  return [currency0, currency1].map(checksummedIn)
 }
 
 /** The currency by which pools know a token. */
