@@ -97,6 +97,9 @@ export const oasisAbi = abiOf([
 export const topicOf = (event: string): string =>
   EventFragment.from(oasisEvents.find((each) => each.startsWith(`event ${event}(`)) ?? '').topicHash
 
+/** What to do where the contract never acts as a market does. */
+export const wrongMarket = "If it never does, correct routerAddress in the connector's configuration of this network."
+
 /**
  * Decodes the result of a view function of the market, whose outputs are words. What has another length is nonsense, and so is a flag that is neither
  * 0 nor 1.
@@ -110,8 +113,7 @@ export function decodeView(market: string, method: string, result: CallResult | 
     } catch {
       // A value beyond its type.
     }
-  const remedy = "If it never does, correct routerAddress in the connector's configuration of this network."
-  throw new SluiceError('SERVICE_UNINITIALIZED', `${market} does not answer ${method}() as a matching market does. ${remedy}`)
+  throw new SluiceError('SERVICE_UNINITIALIZED', `${market} does not answer ${method}() as a matching market does. ${wrongMarket}`)
 }
 
 /** In what one exchange of this kind differs from another. */

@@ -1,8 +1,8 @@
 import { zeroPadValue } from 'ethers'
-import type { At, BookSide } from '../../core/contracts/index.ts'
+import { SluiceError, type At, type BookSide } from '../../core/contracts/index.ts'
 import type { EvmReader, FoundLog } from '../evm/types.ts'
-import { topicOf, type Deployment, type Pair } from './contract.ts'
-import { isSameAddress } from '../evm/encoding.ts'
+import { topicOf, wrongMarket, type Deployment, type Pair } from './contract.ts'
+import { isSameAddress, wordAt, wordCount } from '../evm/encoding.ts'
 
 const makeTopic = topicOf('LogMake')
 const takeTopic = topicOf('LogTake')
@@ -37,10 +37,16 @@ export function pairsOfLog({ market, pairs }: Deployment, { address, topics }: F
   return pairs.filter(({ hashes }) => hashes.buys === hash || hashes.sells === hash)
 }
 
-/** Decodes only the words that are needed: decoding with the ABI takes a hundred times as long, since it checksums every address. */
-export function eventOf({ hashes }: Pair, { topics, data }: FoundLog): OfferEvent | undefined {
+/**
+ * Decodes only the words that are needed: decoding with the ABI takes a hundred times as long, since it checksums every address.
+ * @throws SluiceError SERVICE_UNINITIALIZED where the log lacks some of them
+ */
+export function eventOf({ hashes }: Pair, { address, topics, data }: FoundLog): OfferEvent | undefined {
   const [event, first = '', second = ''] = topics
-  const word = (index: number) => BigInt(`0x${data.slice(2 + 64 * index, 2 + 64 * (index + 1))}`)
+  const word = (index: number): bigint => {
+    if (index < wordCount(data)) return wordAt(data, index)
+    throw new SluiceError('SERVICE_UNINITIALIZED', `${address} does not log offers as a matching market does. ${wrongMarket}`)
+  }
   if (event === sortTopic) return { is: 'sorted', id: word(0) }
   if (event === insertTopic) return { is: 'inserted', id: word(1) }
   const isTake = event === takeTopic
