@@ -2,7 +2,7 @@
 // simulation was held against. A contract may act otherwise than it was simulated.
 import type { Json } from '../contracts/index.ts'
 import { formatRaw } from '../base/decimal.ts'
-import type { Entry } from '../transactions/entry.ts'
+import { isOfSamePlan, type Entry } from '../transactions/entry.ts'
 import { quarantinedError, type Breach, type Loss, type Quarantine } from '../transactions/quarantine.ts'
 import type { OutcomeBounds } from './outcome.ts'
 import type { NetworkEntry, Registry, ShownLoss, ShownQuarantine } from '../plugins/index.ts'
@@ -22,8 +22,8 @@ export function lossesOf(bounds: NonNullable<Entry['bounds']>, gains: ReadonlyMa
 interface Parts {
   readonly registry: Pick<Registry, 'networks'>
   readonly quarantine: Pick<Quarantine, 'report'>
-  /** The entries of a request. */
-  entriesOf(of: { chain: string; network: string; requestId: string }): Promise<readonly Entry[]>
+  /** The entries of a request that were made at that time. */
+  entriesOf(of: { chain: string; network: string; requestId: string; from: number; to: number }): Promise<readonly Entry[]>
   readonly timeoutMs: number
 }
 
@@ -73,9 +73,10 @@ const withoutGains = (bounds: NonNullable<Entry['bounds']>) =>
   Object.fromEntries(Object.entries(bounds).filter(([, raw]) => raw.startsWith('-')))
 
 /** @throws Error while one of them may still be mined and is not */
-async function earlierSteps({ chain, network, requestId, part, kind }: Entry, entriesOf: Parts['entriesOf']): Promise<readonly Entry[]> {
-  const plan = (await entriesOf({ chain, network, requestId })).filter((each) => each.kind === kind && each.part.of === part.of)
-  const before = plan.filter((each) => each.part.index < part.index)
+async function earlierSteps(entry: Entry, entriesOf: Parts['entriesOf']): Promise<readonly Entry[]> {
+  const { chain, network, requestId, part, createdAt } = entry
+  const all = await entriesOf({ chain, network, requestId, from: createdAt, to: createdAt + 1 })
+  const before = all.filter((each) => isOfSamePlan(each, entry) && each.part.index < part.index)
   if (before.some(({ landed, state }) => !landed && ['QUEUED', 'SIGNED', 'BROADCAST'].includes(state)))
     throw new Error('A step before it is not mined yet.')
   return before

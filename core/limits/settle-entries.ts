@@ -4,7 +4,7 @@ import { SluiceError } from '../base/errors.ts'
 import type { Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
 import type { OrderEnd } from '../transactions/budgets.ts'
-import { isFinal, type Entry } from '../transactions/entry.ts'
+import { isFinal, isOfSamePlan, type Entry } from '../transactions/entry.ts'
 import { bodyColumns, readBody, type BodyRow } from '../transactions/journal/entry-rows.ts'
 import { countedAt, negative, refund, reserve, settle, sum, type Account, type Amounts } from './account.ts'
 import { tokenMeasureOf } from './limit-checks.ts'
@@ -320,11 +320,12 @@ function countedOf(entry: Entry, { reservation, amounts }: Settlement, changes: 
 
 /** Of a plan's last step, all before it; undefined unless they are final. What the whole plan gives is held by the last step. */
 async function earlierSteps(
-  { part, kind, chain, network, requestId, key }: Entry,
+  entry: Entry,
   { reservations }: OpenAccount,
   ended: readonly Entry[],
   tx: Tx,
 ): Promise<readonly Entry[] | undefined> {
+  const { part, requestId, key } = entry
   if (part.of === 1) return []
   if (part.index < part.of - 1 || !reservations.has(key)) return undefined
   const rows = await tx.selectFrom('entries').select(bodyColumns).where('request_id', '=', requestId).execute()
@@ -336,14 +337,6 @@ async function earlierSteps(
       return []
     }
   })
-  const before = known.filter(
-    (each) =>
-      each.chain === chain &&
-      each.network === network &&
-      each.kind === kind &&
-      each.part.of === part.of &&
-      each.part.index < part.index &&
-      isFinal(each),
-  )
+  const before = known.filter((each) => isOfSamePlan(each, entry) && each.part.index < part.index && isFinal(each))
   return before.length === part.index ? before : undefined
 }

@@ -181,6 +181,16 @@ const finalStates: ReadonlySet<TransactionState> = new Set([...withoutEffect, 'C
 
 export const isFinal = ({ state }: Pick<Entry, 'state'>): boolean => finalStates.has(state)
 
+/** Whether both are steps of one plan. Callers give their requests what ids they like, and may give all of them the same. */
+export const isOfSamePlan = (one: Entry, other: Entry): boolean =>
+  one.requestId === other.requestId &&
+  one.createdAt === other.createdAt &&
+  one.chain === other.chain &&
+  one.network === other.network &&
+  one.address === other.address &&
+  one.kind === other.kind &&
+  one.part.of === other.part.of
+
 /** The address whose key signs it, and whose queue it is in. */
 export const signerOf = ({ address, signer = address }: Pick<Entry, 'address' | 'signer'>): string => signer
 

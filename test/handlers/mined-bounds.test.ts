@@ -211,4 +211,18 @@ describe('a mined transaction of a plugin that is not built in', () => {
     expect(await compare(step(1, { in: '-500' }), { others: [failed] })).to.deep.equal([])
     expect(await compare(step(1, { in: '-501' }), { others: [failed] })).to.deep.equal(['in'])
   })
+
+  it('counts without the steps of another plan, though its caller gave both requests the same id', async () => {
+    const step = (index: number, createdAt: number, receipt: object, more: object = {}) =>
+      entryOf({ createdAt, part: { index, of: 2 }, landed: { id: `0x${index}`, ok: true, blockNumber: 7, receipt }, ...more })
+    const [first, second] = [step(0, 1, { in: '-500', between: '30' }), step(1, 1, { between: '-30', out: '1000' })]
+    const before = step(0, 0, { in: '-500', between: '30' })
+    expect(await compare(second, { others: [before, first] })).to.deep.equal([])
+    expect(await compare(second, { others: [step(0, 1, first.landed?.receipt as object, { address: 'another' }), first] })).to.deep.equal(
+      [],
+    )
+    // One that was given up does not excuse what the whole plan did not bring.
+    const expired = step(0, 0, {}, { landed: undefined, state: 'EXPIRED' })
+    expect(await compare(step(1, 1, { between: '-30', out: '1' }), { others: [expired, first] })).to.deep.equal(['out'])
+  })
 })

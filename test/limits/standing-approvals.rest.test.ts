@@ -168,8 +168,8 @@ describe('approvals that count as lost', () => {
       })
 
     it('count each of several spenders of one request until it is revoked', async () => {
-      const requestId = 'of two'
-      const [one, two] = [0, 1].map((index) => newEntry({ kind: 'approve', requestId, part: { index, of: 2 } })) as [Entry, Entry]
+      const of = { kind: 'approve', requestId: 'of two', createdAt: Date.now() } as const
+      const [one, two] = [0, 1].map((index) => newEntry({ ...of, part: { index, of: 2 } })) as [Entry, Entry]
       changes.set(one.key, [setTo(one, 1000n, 0n, { spender: '0xOne' })])
       changes.set(two.key, [setTo(two, 1000n, 0n, { spender: '0xTwo' })])
       await opened([one, two], approval(2000n))
@@ -186,8 +186,8 @@ describe('approvals that count as lost', () => {
     })
 
     it('count for the spender within Permit2, and not for Permit2 itself', async () => {
-      const requestId = 'within Permit2'
-      const [one, two] = [0, 1].map((index) => newEntry({ kind: 'approve', requestId, part: { index, of: 2 } })) as [Entry, Entry]
+      const of = { kind: 'approve', requestId: 'within Permit2', createdAt: Date.now() } as const
+      const [one, two] = [0, 1].map((index) => newEntry({ ...of, part: { index, of: 2 } })) as [Entry, Entry]
       const unbounded = { token: right.token, ofRaw: 1n << 255n, heldRaw: 1n << 255n, isMiddle: true }
       changes.set(one.key, [{ name: nameOf(one, '0xPp'), returnedRaw: 0n, held: unbounded }])
       changes.set(two.key, [setTo(two, 1000n, 0n)])
