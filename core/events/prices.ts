@@ -178,17 +178,26 @@ function bestFollower(
       }
     }
 
-    const ends = followed.map(({ venue: { connector }, follow }) =>
-      follow(toSwap(swap), toQuoteChoice(version), (update) => {
-        updates.set(connector, update)
-        tell()
-      }),
-    )
-    return () => {
+    const ends: (() => void)[] = []
+    const end = () => {
       ended.abort()
       clearTimeout(patience)
-      for (const end of ends) end()
+      for (const each of ends) each()
     }
+    try {
+      for (const { venue, follow } of followed)
+        ends.push(
+          follow(toSwap(swap), toQuoteChoice(version), (update) => {
+            updates.set(venue.connector, update)
+            tell()
+          }),
+        )
+    } catch (error) {
+      // Where there is no room for one, nobody would end the others.
+      end()
+      throw error
+    }
+    return end
   }
 }
 
