@@ -1,6 +1,6 @@
 import type { ApprovalsEvent } from '../api/events.ts'
 import { isApprovalShownTo, showApproval } from '../handlers/approvals.ts'
-import type { Caller } from '../handlers/context.ts'
+import { rightsKey, type Caller } from '../handlers/context.ts'
 import type { Approvals } from '../limits/approvals.ts'
 import type { FollowedApprovals } from '../limits/followed-approvals.ts'
 import { createSharedFeed, type Topic } from './topic.ts'
@@ -11,7 +11,7 @@ const endedShown = 20
 export function createApprovalTopic(approvals: Pick<Approvals, 'follow'>): Topic<'approvals'> {
   const feed = createSharedFeed<Caller, FollowedApprovals>({
     event: 'approvals',
-    keyOf: ({ fingerprint }) => fingerprint,
+    keyOf: rightsKey,
     follow: (_, changed) => approvals.follow(changed),
     show: (caller, { waiting, ended, revoked }): ApprovalsEvent => ({
       waiting: waiting.filter((each) => isApprovalShownTo(caller, each)).map((each) => showApproval(each, revoked.has(each.id))),

@@ -1,5 +1,5 @@
 import type { DeliveriesEvent } from '../api/events.ts'
-import { hasPermission, type Caller } from '../handlers/context.ts'
+import { hasPermission, rightsKey, type Caller } from '../handlers/context.ts'
 import { createFollowed } from '../store/followed.ts'
 import type { Deliveries } from '../transactions/deliveries.ts'
 import type { LostDelivery } from '../transactions/delivery-table.ts'
@@ -19,7 +19,7 @@ export function createDeliveryTopic(
   const followed = createFollowed(read, 'lost answers not read; tried again', log)
   const feed = createSharedFeed<Caller, readonly LostDelivery[]>({
     event: 'deliveries',
-    keyOf: ({ fingerprint }) => fingerprint,
+    keyOf: rightsKey,
     follow: (_, changed) => followed.follow(changed),
     show: (caller, all): DeliveriesEvent => ({
       deliveries: all

@@ -1,6 +1,6 @@
 import type { StopsEvent } from '../api/events.ts'
 import { showStop } from '../config/stops.ts'
-import type { Caller } from '../handlers/context.ts'
+import { rightsKey, type Caller } from '../handlers/context.ts'
 import { isShownTo } from '../handlers/stops.ts'
 import type { Stops, StopState } from '../transactions/stops.ts'
 import { createSharedFeed, type Topic } from './topic.ts'
@@ -9,7 +9,7 @@ import { createSharedFeed, type Topic } from './topic.ts'
 export function createStopTopic(stops: Pick<Stops, 'follow'>): Topic<'stops'> {
   const feed = createSharedFeed<Caller, StopState>({
     event: 'stops',
-    keyOf: ({ fingerprint }) => fingerprint,
+    keyOf: rightsKey,
     follow: (_, changed) => stops.follow(changed),
     show: (caller, { inForce, lifted }): StopsEvent => ({
       stops: inForce.filter((stop) => isShownTo(caller, stop)).map(showStop),

@@ -241,6 +241,10 @@ export const mayUseWallet = ({ wallets }: Caller, address: string) => wallets ==
 /** The wallets, by `addressKey`, that a list for the caller is limited to; undefined: all. */
 export const visibleWallets = ({ wallets }: Caller): ReadonlySet<string> | undefined => (wallets === 'all' ? undefined : wallets)
 
+/** Equal for callers who see the same: what a certificate may do changes with conf/clients.yml. */
+export const rightsKey = ({ id, permissions, wallets }: Caller): string =>
+  JSON.stringify([id, [...permissions], wallets === 'all' ? wallets : [...wallets]])
+
 /** @throws SluiceError FORBIDDEN */
 export function requirePermission(caller: Caller, permission: Permission): void {
   if (hasPermission(caller, permission)) return
