@@ -100,7 +100,8 @@ export function createEvents(parts: EventsParts): Events {
       const { topics = ['transactions'], chain, network, address } = request
       if (address !== undefined) requireWallet(caller, address)
 
-      const stream = streams.open(caller, request.connector)
+      const { connector = [], connectors = [] } = request
+      const stream = streams.open(caller, [connector, connectors].flat())
       eventStreams.inc()
       stream.onEnd(() => eventStreams.dec())
       try {

@@ -31,8 +31,8 @@ interface Stream {
 }
 
 export interface Streams {
-  /** @throws SluiceError OVERLOADED if there is no room */
-  open(caller: Caller, connector?: string): Stream
+  /** @param connectors that it is about @throws SluiceError OVERLOADED if there is no room */
+  open(caller: Caller, connectors?: readonly string[]): Stream
   /** Ends those about a connector. */
   endOf(connector: string): void
   /** Ends all that are open. */
@@ -42,7 +42,7 @@ export interface Streams {
 }
 
 export function createStreams(log: Pick<Logger, 'warn'>, limits: Pick<Settings['limits'], 'streams' | 'clientStreams'>): Streams {
-  const open = new Map<Stream, { fingerprint: string; connector: string | undefined; end(): void }>()
+  const open = new Map<Stream, { fingerprint: string; connectors: readonly string[]; end(): void }>()
   let isEnded = false
 
   function requireRoom({ fingerprint, id, streams: ofClient = limits.clientStreams }: Caller): void {
@@ -60,7 +60,7 @@ export function createStreams(log: Pick<Logger, 'warn'>, limits: Pick<Settings['
   }
 
   return {
-    open(caller, connector) {
+    open(caller, connectors = []) {
       requireRoom(caller)
       const notifier = createNotifier()
       const ending = new AbortController()
@@ -93,11 +93,11 @@ export function createStreams(log: Pick<Logger, 'warn'>, limits: Pick<Settings['
         // A client that takes nothing must not delay the server's stop.
         setTimeout(() => response?.destroy(), endMs).unref()
       }
-      open.set(stream, { fingerprint: caller.fingerprint, connector, end })
+      open.set(stream, { fingerprint: caller.fingerprint, connectors, end })
       return stream
     },
     endOf(connector) {
-      for (const each of open.values()) if (each.connector === connector) each.end()
+      for (const each of open.values()) if (each.connectors.includes(connector)) each.end()
     },
     endOpen() {
       for (const { end } of open.values()) end()
