@@ -2,6 +2,7 @@
 import { abortable, pause } from '../base/async.ts'
 import type { At, KnownOf, MissingState } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
+import { isSameHead } from './blocks.ts'
 import { requireRead } from './loading.ts'
 import type { Bundle, BundlePart, StateSnapshot } from './tracked-states.ts'
 
@@ -32,7 +33,9 @@ export class OneBlock {
 
   /** Whether all states are after the same block. */
   get isOne(): boolean {
-    return new Set([...this.#states.values()].map(({ snapshot }) => snapshot.head.number)).size < 2
+    const [first, ...others] = [...this.#states.values()].map(({ snapshot }) => snapshot.head)
+    // Two of one number may be of two forks.
+    return first === undefined || others.every((head) => isSameHead(head, first))
   }
 
   #pin(bundle: Bundle, snapshot: StateSnapshot): PinnedStates {
