@@ -145,6 +145,35 @@ describe('the best of those that may be the best, where something is waited for'
   })
 })
 
+describe('a request to all connectors whose time is over while others have their turn', () => {
+  it('fails once, and leaves no failure to nobody', async () => {
+    const world = new World()
+    world.prices = { first: 100n, second: 50n }
+    world.waits.quote = async () => {
+      throw new DOMException('over', 'AbortError')
+    }
+    world.turns = {
+      ...world.turns,
+      isOver: () => true,
+      next: async () => {
+        for (let turn = 0; turn < 3; turn += 1) await soon()
+      },
+    }
+    const unhandled: unknown[] = []
+    const others = process.listeners('unhandledRejection')
+    process.removeAllListeners('unhandledRejection').on('unhandledRejection', (thrown) => unhandled.push(thrown))
+    try {
+      const asked = { ...asking, onlyBest: false }
+      const failure = await Promise.resolve(askConnectors(asked, world.scope(['first', 'second']), at)).catch((error: unknown) => error)
+      expect(failure).to.have.property('name', 'AbortError')
+      expect(unhandled).to.deep.equal([])
+    } finally {
+      process.removeAllListeners('unhandledRejection')
+      for (const each of others) process.on('unhandledRejection', each)
+    }
+  })
+})
+
 describe('the source of the best price', () => {
   let world: World
   beforeEach(() => {

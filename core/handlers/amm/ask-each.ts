@@ -117,7 +117,11 @@ export function askEach<T>(
   const asked: (Answer<T> | LeftOutConnector | Promise<Answer<T> | LeftOutConnector>)[] = []
   function askFrom(first: number): void | Promise<void> {
     for (let index = first; index < venues.length; index += 1) {
-      if (turns.isOver() && index > first) return turns.next(payerOf(at.signal)).then(() => askFrom(index))
+      if (turns.isOver() && index > first) {
+        // One that fails meanwhile is told of at the end.
+        for (const each of asked) if (each instanceof Promise) each.catch(() => {})
+        return turns.next(payerOf(at.signal)).then(() => askFrom(index))
+      }
       const venue = venues[index]
       if (venue) asked.push(askOne(venue))
     }

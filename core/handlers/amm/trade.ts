@@ -235,6 +235,8 @@ async function tradeOnOne(trade: Trade, context: ConnectorContext) {
   async function tradeOnLast(quote: Quote) {
     const fresh = quoteFromChain(swapRequest, venue, at)
     const hasMoved = fresh.then((each) => !isSameQuote(quote, each.quote))
+    // The node may refuse it before the plan is there that waits for it.
+    hasMoved.catch(() => {})
     const precondition = async () => {
       if (await hasMoved) throw new Error('The price has moved: the plan must not be signed.')
     }
