@@ -92,6 +92,7 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
     if (names.length === 0 && Object.keys(values).length === 0) return values as Static<T>
     const validate = (compiled ??= compilerOf(schema).compile<Static<T>>(withoutEntries(schema)))
     if (!validate(values)) throw badFields(problemsOf(validate.errors ?? [], schemas, names))
+    for (const field of Object.keys(values)) if (hasNul(values[field])) throw badFields([{ field, problem: 'has the character U+0000' }])
     return values
   }
 
@@ -111,6 +112,10 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
 
   return Object.assign(read, { replaced })
 }
+
+/** No name has it, and PostgreSQL takes no text with it. */
+const hasNul = (value: unknown): boolean =>
+  typeof value === 'string' ? value.includes('\0') : Array.isArray(value) && value.some((each) => typeof each === 'string' && hasNul(each))
 
 function withoutEntries<T extends TObject>(schema: T): T {
   const properties = Object.entries(schema.properties).map(([name, field]) => {
