@@ -55,14 +55,30 @@ export function createChainClock({ nowMs = Date.now, steadyMs = () => performanc
   const leadOf = ({ block, steady: at }: Arrival) => block - at
 
   function observe({ timestamp: block }: Pick<Head, 'timestamp'>): void {
-    if (newest && block <= newest.block) return
-    const arrival = (newest = { block, steady: steady(), machine: machine() })
+    const isOlder = newest !== undefined && block <= newest.block
+    // At once: this is asked for with each price.
+    if (newest && isOlder && newest.block <= newest.machine + agreementSeconds) return
+    const arrival = { block, steady: steady(), machine: machine() }
+    if (newest && isOlder) {
+      if (!isAheadOfItsTime(newest, arrival)) return
+      arrivals = arrivals.filter((each) => each.block <= block)
+    }
+    newest = arrival
     if (arrival.steady - (arrivals.at(-1)?.steady ?? -Infinity) >= apartSeconds)
       arrivals = [...arrivals.filter((each) => arrival.steady - each.steady <= rememberedSeconds), arrival]
     if (isConfirmed(arrival)) confirmedLead = Math.max(leadOf(arrival), (confirmedLead ?? -Infinity) - driftSeconds)
   }
 
   const isConfirmed = (arrival: Arrival) => Math.abs(arrival.machine - arrival.block) <= agreementSeconds
+
+  /**
+   * Whether a block that is older, and came later, shows that a node was wrong about the newest one: this machine's clock confirms the one and not the
+   * other, nor was the network ever so far.
+   */
+  const isAheadOfItsTime = (last: Arrival, later: Arrival): boolean =>
+    isConfirmed(later) &&
+    last.block > later.machine + agreementSeconds &&
+    (confirmedLead === undefined || leadOf(last) > confirmedLead + agreementSeconds)
 
   /** The network's lead over the steady clock, if the newest block shows that the network is alive and this machine's clock wrong. */
   function leadOfLiveNetwork(last: Arrival): number | undefined {

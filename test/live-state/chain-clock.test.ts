@@ -99,6 +99,27 @@ describe('the age of a block', () => {
     expect(at.age()).to.be.at.least(400)
   })
 
+  it('is right again with the next block after one that was ahead of its time, which one node told', () => {
+    for (const before of [0, 3]) {
+      const at = machine()
+      at.live(before)
+      at.clock.observe({ timestamp: start + 10 * hour })
+      at.live(1)
+      expect(at.age()).to.equal(0)
+      at.pass(500)
+      expect(at.age()).to.equal(500)
+    }
+  })
+
+  it('stays large for a node that lags as much as a clock that was set back', () => {
+    const at = machine()
+    at.live(3)
+    at.state.aheadSeconds = -600
+    at.live(3)
+    at.pass(2)
+    expect(Math.round(at.clock.ageSeconds({ timestamp: at.state.seconds - 600 }))).to.be.at.least(500)
+  })
+
   it('adds the time between an older block and the newest one', () => {
     const at = machine()
     at.live(3)
