@@ -27,7 +27,24 @@ export function createFollowed<S>(
   let timer: NodeJS.Timeout | undefined
   let isFailing = false
 
-  async function refresh(): Promise<void> {
+  /** One after the other: else what was read before a change could be told after it. */
+  let reading: Promise<void> | undefined
+  let isWanted = false
+
+  function refresh(): Promise<void> {
+    isWanted = true
+    return (reading ??= readWanted())
+  }
+
+  async function readWanted(): Promise<void> {
+    while (isWanted) {
+      isWanted = false
+      await readOnce()
+    }
+    reading = undefined
+  }
+
+  async function readOnce(): Promise<void> {
     if (followers.size === 0) return
     try {
       const now = await read()
