@@ -2,6 +2,7 @@
 // operator lifts it. It stands in the store, so all servers on it go by it, also after a restart.
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
+import { createTurns } from '../base/async.ts'
 import { compileOnUse } from '../base/lazy-check.ts'
 import { reasonOf, SluiceError } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
@@ -63,6 +64,7 @@ interface QuarantineOptions {
 const refreshMs = 5_000
 
 export function createQuarantine({ store, log, onBreach, onChange, nowMs = Date.now }: QuarantineOptions): Quarantine {
+  const inTurn = createTurns()
   let shown: string | undefined
   let isFailing = false
   const timer = setInterval(() => void refreshByItself(), refreshMs).unref()
@@ -73,7 +75,10 @@ export function createQuarantine({ store, log, onBreach, onChange, nowMs = Date.
       return (await (plugin === undefined ? all : all.where('plugin', '=', plugin)).execute()).map(readBreach)
     })
 
-  async function refresh(): Promise<void> {
+  /** One after the other: else what was read before a change could hold after it. */
+  const refresh = (): Promise<void> => inTurn(readNow)
+
+  async function readNow(): Promise<void> {
     const breaches = await inForce()
     const now = breaches.map(({ key }) => key).join(' ')
     if (now === shown) return

@@ -1,6 +1,7 @@
 // What an operator has stopped, in the store: all servers on it go by it from the moment it is answered, also after a restart.
 import { sql, type RawBuilder } from 'kysely'
 import { addressKey } from '../base/addresses.ts'
+import { createTurns } from '../base/async.ts'
 import { stopModes, type StopMode } from '../api/limits.ts'
 import { modesAgainst, scopeWords, type Effect, type Stop, type StopScope } from '../config/stops.ts'
 import { StoreUnavailable, type Store, type StoreLog } from '../store/store.ts'
@@ -132,7 +133,9 @@ export function createStops({
   let state: StopState | undefined
   const followers = new Set<(state: StopState) => void>()
   let isFailing = false
-  const timer = setInterval(() => void refresh(), refreshMs).unref()
+  const inTurn = createTurns()
+  let refreshing = 0
+  const timer = setInterval(() => refreshing === 0 && void refresh(), refreshMs).unref()
 
   const stored = async (): Promise<readonly Stop[]> =>
     store.read(async (db) =>
@@ -141,8 +144,17 @@ export function createStops({
 
   const inForce = async (scope: StopScope): Promise<readonly Stop[]> => (await stored()).filter((stop) => isSame(stop.scope, scope))
 
-  /** @param isSaid it is logged already */
+  /** One after the other: else what was read before a change could hold after it. @param isSaid it is logged already */
   async function refresh(isSaid = false): Promise<void> {
+    refreshing += 1
+    try {
+      await inTurn(() => readNow(isSaid))
+    } finally {
+      refreshing -= 1
+    }
+  }
+
+  async function readNow(isSaid: boolean): Promise<void> {
     const files = readFiles()
     const areOthers = JSON.stringify(files) !== shownFiles
     if (areOthers) sayFiles(files)
