@@ -156,9 +156,16 @@ async function outcomeOf(
     throw new SluiceError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another request; use a new key for a new request.')
   if (known.answer) return known.answer
   if (known.state === 'waiting') throw (await approvals.isRevoked(known)) ? revoked(known) : pending(known)
-  // It is being carried out, or the server that did died.
-  if (known.state === 'approved') return approvalRuns.run(known, signal)
-  throw notWaiting(known)
+  if (known.state !== 'approved') throw notWaiting(known)
+  try {
+    // It is being carried out, or the server that did died.
+    return await approvalRuns.run(known, signal)
+  } catch (error) {
+    if (!(error instanceof SluiceError) || error.name !== 'APPROVAL_EXPIRED') throw error
+    const now = await approvals.find({ id: known.id })
+    // Whoever approved it was refused meanwhile.
+    throw now?.state === 'waiting' ? pending(now) : error
+  }
 }
 
 const revoked = ({ id, client }: Approval) =>
