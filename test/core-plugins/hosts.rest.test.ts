@@ -13,7 +13,7 @@ import { local, mined, oneChain, traders } from '../http/shared-server.ts'
 import { fixtures } from './fixtures.ts'
 
 /** Amounts of DAI by which the fixture does what it does; see its `harms`. */
-const [looksAround, exits] = [1, 2].map((raw) => `0.00000000000000000${raw}`)
+const [looksAround, exits, asksMuch] = [1, 2, 3].map((raw) => `0.00000000000000000${raw}`)
 
 describe('a plugin of a third party in its host', function () {
   this.timeout(400_000)
@@ -111,6 +111,14 @@ describe('a plugin of a third party in its host', function () {
     expect(Object.keys(inHost)).to.deep.equal(Object.keys(inServer))
     for (const [what, got] of Object.entries(inHost)) expect(got, what).to.match(/^error: /)
     expect(await readFile(path.join(folder, 'spy'), 'utf8')).to.equal('was here')
+  })
+
+  it('goes on where it asks the chain many questions at once', async () => {
+    const { deaths } = (await entryOf('spy')).host
+    // So little is worth nothing.
+    expect((await price('spy', asksMuch ?? '')).body).to.include({ name: 'PRICE_FAILED' })
+    expect((await price('spy', '100')).status).to.equal(200)
+    expect((await entryOf('spy')).host.deaths).to.equal(deaths)
   })
 
   it('goes on where it logs bigints, or quotes one that is too large', async () => {

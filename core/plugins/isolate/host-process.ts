@@ -65,6 +65,26 @@ const channel = openChannel({
 for (const event of ['unhandledRejection', 'uncaughtException'] as const)
   process.on(event, (thrown: unknown) => channel.tell('fault', [messageOf(thrown)]))
 
+/** Readings of the chain and of the web under way. Others wait: the server ends a process that asks too much at once (`maxQuestions` of `host-run.ts`). */
+const [readPlaces, webPlaces] = [createPlaces(48), createPlaces(16)]
+
+function createPlaces(most: number) {
+  return { most, used: 0, waiting: [] as (() => void)[] }
+}
+
+async function inPlace<T>(places: ReturnType<typeof createPlaces>, work: () => Promise<T>): Promise<T> {
+  if (places.used < places.most) places.used += 1
+  // Its place is passed on by the one before.
+  else await new Promise<void>((go) => places.waiting.push(go))
+  try {
+    return await work()
+  } finally {
+    const next = places.waiting.shift()
+    if (next) next()
+    else places.used -= 1
+  }
+}
+
 // A host has no network: the server dials for it.
 globalThis.fetch = async (input, init) => {
   const request = new Request(input, init)
@@ -77,7 +97,7 @@ globalThis.fetch = async (input, init) => {
     ...(sent !== undefined && { body: sent }),
   }
   try {
-    const answered = (await channel.ask('fetch', [question], request.signal)) as WebAnswer
+    const answered = (await inPlace(webPlaces, () => channel.ask('fetch', [question], request.signal))) as WebAnswer
     const body = nullBodyStatus.has(answered.status) ? null : Buffer.from(answered.body, 'base64')
     return new Response(body, {
       status: answered.status,
@@ -268,7 +288,7 @@ function runVenue(venue: HostVenue, index: number, settings: HostSettings): Runn
   }
   const reader = plugin.family.remote.connect(
     () => facts,
-    async (request, { signal }) => (await withFacts('read', [request], signal)).answer,
+    async (request, { signal }) => (await inPlace(readPlaces, () => withFacts('read', [request], signal))).answer,
   )
   const connector = instantiateConnector(plugin, name, tradingTypes, { chain, network, reader, log, ...own })
   const { AMM: amm } = connector

@@ -20,7 +20,8 @@ const watchMs = 1_000
 const limits = { residentBytes: 512 * 2 ** 20, processes: 8 }
 /** By the clock: also for what uses no processor. */
 const maxStallMs = 60_000
-const maxQuestions = 64
+/** Twice what a process has under way at most: what it gave up may still be answered here. */
+const maxQuestions = 144
 const maxUnreadBytes = 16 * 2 ** 20
 /** What a host may send: several times what a connector needs that follows thousands of pools. */
 const bounds: Bounds = {

@@ -38,7 +38,7 @@ interface Places {
   readonly alone: number
 }
 
-/** The server ends a process that has more than 64 of both. What acts once calls endpoints, which have places of their own. */
+/** The server ends a process that has more than 72 under way, with those to the web. What acts once calls endpoints, which have places of their own. */
 const callPlaces: Places = { all: 32, each: 8, alone: 24 }
 const oncePlaces: Places = { all: 24, each: 6, alone: 18 }
 
