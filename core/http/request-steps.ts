@@ -59,7 +59,7 @@ export function createRequestSteps(
   function fail(state: RequestState, error: unknown): void | Promise<void> {
     const { requestId, path } = state
     const shown = errorBody(error, requestId)
-    const { code, name, retryAfterSeconds } = shown
+    const { code, name } = shown
     metrics.errors.inc({ code, name })
     if (error instanceof SluiceError && error.bound) metrics.requestsRefused.inc({ bound: error.bound })
     if (name === 'LIMIT_EXCEEDED') metrics.limitRefusals.inc({ client: state.caller.id, limit: limitOf(error) })
@@ -67,13 +67,17 @@ export function createRequestSteps(
     if (isAbort(error)) log.warn({ err: error, requestId, path }, 'request failed because a wait was ended')
     const answer = showError(shown)
     // Of a plugin in another process.
-    if (answer instanceof Promise) return answer.then((shown) => answerWith(state, shown, retryAfterSeconds))
-    answerWith(state, answer, retryAfterSeconds)
+    if (answer instanceof Promise) return answer.then((given) => answerWith(state, given, shown))
+    answerWith(state, answer, shown)
   }
 
-  function answerWith(state: RequestState, { status, body }: ErrorAnswer, retryAfterSeconds: number | undefined): void {
-    const { requestId, res } = state
-    const json = hidePaths(JSON.stringify(body))
+  function answerWith(state: RequestState, answer: ErrorAnswer, error: ShownError): void {
+    const { requestId, path, res } = state
+    const { http, retryAfterSeconds, body } = error
+    const text = textOf(answer.body)
+    if (text === undefined) log.error({ requestId, path }, 'an error cannot be shown as JSON: it is shown as Sluice does, without details')
+    const status = text === undefined ? http : answer.status
+    const json = hidePaths(text ?? JSON.stringify({ ...body, details: undefined }))
     const retryAfter = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }
     if (!res.headersSent) res.writeHead(status, { ...jsonHeaders(requestId, json), ...retryAfter }).end(json)
     end(state)
@@ -111,6 +115,15 @@ export function createRequestSteps(
       return limits.queue.run(state, work, isPing)
     },
     refuseNew: () => void (stoppedAt = performance.now()),
+  }
+}
+
+/** Undefined where it is no JSON: bigints and circles may be in what a plugin shows, and in details that it throws. */
+function textOf(body: object): string | undefined {
+  try {
+    return JSON.stringify(body)
+  } catch {
+    return undefined
   }
 }
 

@@ -83,6 +83,14 @@ describe('interfaces of third parties in processes of their own', function () {
     expect(await nonce()).to.equal(before + 1)
   })
 
+  it('are not ended by a body that is nested deep', async () => {
+    const note: unknown = JSON.parse(`${'['.repeat(110)}${']'.repeat(110)}`)
+    const { status } = await to('pair-prices').post('/wrap', { id: 'deep', note })
+    expect(status).to.equal(400)
+    expect(await entryOf('pair-prices')).to.deep.include({ host: { deaths: 0 } })
+    expect((await to('pair-prices').get('/price/WETH-USDC')).status).to.equal(200)
+  })
+
   describe('one that is hostile', () => {
     for (const [name, status, oops] of [
       ['/throws', 500, 'UNKNOWN_ERROR'],
@@ -107,6 +115,11 @@ describe('interfaces of third parties in processes of their own', function () {
       for (const name of ['/long-limit', '/other-limit', '/other-limit']) expect((await to('hostile').get(name)).status).to.equal(403)
       const lines = (await server.client.get('/metrics')).text.split('\n').filter((line) => line.startsWith('sluice_limit_refusals_total{'))
       expect(lines.map((line) => /limit="(.*?)"/.exec(line)?.[1])).to.deep.equal(['unknown', 'other'])
+    })
+
+    it('shows an error as the server does where its own way is no JSON', async () => {
+      const { status, body } = await to('hostile').get('/bigint-in-error')
+      expect([status, body.name]).to.deep.equal([422, 'PRICE_FAILED'])
     })
 
     it('changes no prototype of the server by the keys of its answer', async () => {

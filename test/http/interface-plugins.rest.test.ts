@@ -154,6 +154,12 @@ describe('interfaces of plugins', function () {
         expect((await server.client.get('/')).status).to.equal(200)
       })
 
+    it('shows an error as the server does where the plugin’s way is no JSON', async () => {
+      const { status, body } = await (await to('unruly')).get('/bigint-in-error')
+      expect([status, body.name, body.message, body.details]).to.deep.equal([422, 'PRICE_FAILED', 'too much', undefined])
+      expect((await server.client.get('/')).status).to.equal(200)
+    })
+
     it('takes fields of path, query and body together, numbers as they were written', async () => {
       const unruly = await to('unruly')
       const { body } = await unruly.post('/echo/one?b=two&n=3', { a: 'other', b: 0.30000000000000004, c: 1e-7, n: 12 })
