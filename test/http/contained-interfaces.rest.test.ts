@@ -171,6 +171,13 @@ describe('interfaces of third parties in processes of their own', function () {
         expect(last.status).to.equal(200)
         expect((await entryOf('hostile')).host.deaths).to.equal(deaths + 1)
       })
+
+    it('tells that a transaction may be signed where its process ends after it has asked for one', async () => {
+      const before = await nonce()
+      const { status, body } = await to('hostile').get('/wraps-and-dies')
+      expect([status, body.name], body.message).to.deep.equal([504, 'TIMEOUT'])
+      expect(await nonce()).to.equal(before + 1)
+    })
   })
 
   describe('what one does once', () => {

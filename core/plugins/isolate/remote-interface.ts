@@ -4,7 +4,7 @@ import { withTimeout } from '../../base/async.ts'
 import { SluiceError } from '../../base/errors.ts'
 import { isObject } from '../../base/json.ts'
 import { permissions } from '../../api/endpoint.ts'
-import type { EndpointName } from '../../api/index.ts'
+import { endpoints, type EndpointName } from '../../api/index.ts'
 import { readQuery } from '../../config/field-reader.ts'
 import type { InterfacePath, OnceRequest } from '../../contracts/interface.ts'
 import { callersErrorOf } from '../code/boundary.ts'
@@ -30,6 +30,8 @@ interface OpenRequest {
   readonly call: ServedCall
   readonly threw: Map<number, unknown>
   calls: number
+  /** It has asked for a transaction, which may be signed whatever becomes of the process. */
+  mayHaveSigned?: true
   /** Of `once`: from the moment on that the process has the key, it may have signed something. */
   once?: 'prepares' | 'acts'
 }
@@ -83,7 +85,8 @@ function answersBy(name: string, host: Host, index: number, open: Map<string, Op
     try {
       return textOf((await host.ask('request', [request], call.signal, maxAskedBytes)) as HostedAnswer, state)
     } catch (thrown) {
-      throw thrown instanceof HostUnavailable && state.once === 'acts' ? unknownOutcome(name) : ofTheTable(thrown)
+      if (!(thrown instanceof HostUnavailable)) throw ofTheTable(thrown)
+      throw state.once === 'acts' ? unknownOutcome(name) : state.mayHaveSigned ? maybeSigned(name) : thrown
     } finally {
       // What it calls after its answer is refused.
       open.delete(id)
@@ -119,6 +122,7 @@ async function callEndpoint(open: ReadonlyMap<string, OpenRequest>, args: readon
   try {
     if (request.calls > maxCallsOfRequest)
       throw new SluiceError('RATE_LIMIT', `A request to an interface may call endpoints ${maxCallsOfRequest} times.`)
+    if (acting.has(endpoint)) request.mayHaveSigned = true
     // The name and the fields are read as those of any caller.
     return await request.call.call(endpoint as EndpointName, fields, { signal, ...(key !== undefined && { key }) })
   } catch (thrown) {
@@ -172,6 +176,16 @@ const unknownOutcome = (name: string): SluiceError =>
     `The process of the plugin ${name} ended while it did what was asked: nobody knows here whether a transaction was signed. The same request again tells, and makes no second one.`,
     { retryAfterSeconds: 2 },
   )
+
+/** The same of one that came with a key of the client's own, or with none. */
+const maybeSigned = (name: string): SluiceError =>
+  new SluiceError(
+    'TIMEOUT',
+    `The process of the plugin ${name} ended after the request had asked for a transaction, which may be signed: look at GET /transactions before you ask again.`,
+  )
+
+/** Endpoints that make transactions. */
+const acting: ReadonlySet<string> = new Set(endpoints.flatMap(({ name, acts }) => (acts ? [name] : [])))
 
 /** @throws Error */
 function readOnce(wanted: unknown): OnceRequest {
