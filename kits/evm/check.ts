@@ -13,7 +13,7 @@ import {
 import { type RpcAnswer } from '../nodes/dialect.ts'
 import { fundsInPendingTransactions, insufficientGasFunds, insufficientBalance, shortage } from '../nodes/rails.ts'
 import { invalidAnswer, isUnsupported, resultOf, type Rpc } from '../nodes/rpc.ts'
-import { nativeAddress, numberOf, quantityOf } from './encoding.ts'
+import { isAddress, isBytes, nativeAddress, numberOf, quantityOf } from './encoding.ts'
 import {
   tipMethod,
   checkFeeOverrides,
@@ -107,6 +107,7 @@ export async function check(
   const { rpc, feeCapRaw, policy, chainId, multicall, nativeCurrency } = options
   const { feeOverrides: overrides, over } = price
   checkFeeOverrides(overrides, feeCapRaw)
+  requireWellFormed(steps, needs)
   const valueRaw = sum(steps.map(({ value }) => BigInt(value)))
   const allNeeds: readonly CheckedNeed[] = [...needs.flatMap(needsOf), { is: 'balance', token: nativeAddress, amountRaw: valueRaw }]
   const simulatedSteps = permit ? steps.map((step) => stepWith(permit, step, price)) : steps
@@ -156,6 +157,29 @@ export async function check(
 
   const checkFunds = commitmentCheck(nativeCurrency, nativeRaw, neededRaw)
   return { prepared, synced: nonceCountsOf(rpc, latest, pending), checkFunds, ...(permit && { permits: [permit] }) }
+}
+
+/**
+ * A node that is asked about what is no address or no bytes refuses it, and is put aside for that: with it everybody's trades.
+ * @throws SluiceError UNKNOWN_ERROR
+ */
+function requireWellFormed(steps: readonly EvmIntent[], needs: readonly Need[]): void {
+  const addresses = [
+    ...steps.map(({ to }) => to),
+    ...needs.flatMap((need) => [
+      need.token,
+      ...(need.is === 'balance' ? [] : [need.spender]),
+      ...(need.is === 'allowance' && need.permit2 !== undefined ? [need.permit2] : []),
+    ]),
+  ]
+  const [wrong] = [...addresses.filter((each) => !isAddress(each)), ...steps.map(({ data }) => data).filter((each) => !isBytes(each))].map(
+    String,
+  )
+  if (wrong === undefined) return
+  throw new SluiceError(
+    'UNKNOWN_ERROR',
+    `The plan has ${wrong.slice(0, 80)} in the place of an address or of bytes: nothing was signed. This is a defect of the plugin.`,
+  )
 }
 
 /** The step as it is simulated. What its permit uses when it counts comes on top of the estimate. */

@@ -102,6 +102,9 @@ export function isBytes(value: unknown): value is string {
   return typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(value)
 }
 
+/** An address as nodes take it, whatever its checksum. */
+export const isAddress = (value: unknown): value is string => typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value)
+
 /** By their spelling: a checksum is a hash, and a start alone asks for each address two or three times. */
 const canonicalBefore = new Map<string, string>()
 const maxCanonical = 2_000
@@ -110,7 +113,7 @@ const maxCanonical = 2_000
 export function canonicalAddress(text: string): string | undefined {
   const before = canonicalBefore.get(text)
   if (before !== undefined) return before
-  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return undefined
+  if (!isAddress(text)) return undefined
   try {
     const address = getAddress(text)
     if (canonicalBefore.size >= maxCanonical) canonicalBefore.clear()

@@ -9,6 +9,7 @@ import {
   type Token,
 } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
+import { isAddress } from './encoding.ts'
 import type { Call, CallResult, Evm, EvmReader, FoundLog, LogFilter, Probe } from './types.ts'
 
 /** What a reader knows without asking the network. */
@@ -152,7 +153,6 @@ function readRequest(asked: unknown): Request {
   throw new SluiceError('UNSUPPORTED', 'The plugin asked its reader for something that is not read, call or logs of an EVM chain.')
 }
 
-const isAddress = (value: unknown): value is string => typeof value === 'string' && /^0x[\da-fA-F]{40}$/.test(value)
 const isData = (value: unknown): value is string => typeof value === 'string' && /^0x(?:[\da-fA-F]{2})*$/.test(value)
 const isTopic = (value: unknown) => typeof value === 'string' && /^0x[\da-fA-F]{64}$/.test(value)
 

@@ -8,7 +8,15 @@ import { tokenAccountOf } from './addresses.ts'
 import { isOfOwnAccounts, lamportsOf } from './outline.ts'
 import { wrappedMint } from './swap-accounts.ts'
 import { readMint, tokenProgram, tokenPrograms, type Mint } from './tokens.ts'
-import { fromKit, nativeAddress, type Solana, type SolanaInstruction, type SolanaIntent, type SolanaReader } from './types.ts'
+import {
+  canonicalAddress,
+  fromKit,
+  nativeAddress,
+  type Solana,
+  type SolanaInstruction,
+  type SolanaIntent,
+  type SolanaReader,
+} from './types.ts'
 
 type KnownMint = Pick<Mint, 'program' | 'decimals'>
 
@@ -42,8 +50,9 @@ export function createContain(reader: SolanaReader) {
   }
 
   async function readMints(mints: readonly string[], at: At): Promise<ReadonlyMap<string, KnownMint>> {
-    const unknown = mints.filter((mint) => mint !== wrappedMint && !known.get(mint))
-    const { accounts } = unknown.length === 0 ? { accounts: [] } : await reader.accounts(unknown, at)
+    // A node is put aside that refuses what is no address, or answers with several of the largest accounts.
+    const unknown = mints.filter((mint) => mint !== wrappedMint && canonicalAddress(mint) !== undefined && !known.get(mint))
+    const accounts = await Promise.all(unknown.map((mint) => reader.start(mint, mintBytes, at)))
     for (const [index, mint] of unknown.entries()) {
       const read = readMint(accounts[index])
       if (read) known.set(mint, { program: read.program, decimals: read.decimals })
@@ -52,6 +61,8 @@ export function createContain(reader: SolanaReader) {
   }
 }
 
+/** What says that an account is a mint, and its decimals, stands in less. */
+const mintBytes = 256
 const ofWrapped: KnownMint = { program: tokenProgram, decimals: 9 }
 const entryOf = (mint: string, of: KnownMint | undefined): readonly (readonly [string, KnownMint])[] => (of ? [[mint, of]] : [])
 

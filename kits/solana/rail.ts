@@ -186,6 +186,9 @@ function onlyStep(steps: readonly SolanaIntent[], from: string): SolanaIntent {
   const [step, ...others] = steps
   if (!step || others.length > 0) throw defect('has several steps: instructions that belong together are one')
   if (step.payer !== from) throw defect('is paid by another wallet')
+  // A node is put aside that refuses what is no address.
+  const wrong = step.expects?.find(({ account }) => canonicalAddress(account) === undefined)
+  if (wrong) throw defect(`expects something of the account ${wrong.account}, which is not an address`)
   return step
 }
 

@@ -85,6 +85,27 @@ describe('an EVM chain with scripted nodes', () => {
     expect(await subject.find(hash, at)).to.include({ blockNumber: 9 })
   })
 
+  it('asks no node about a plan with what is no address or no bytes, for which nodes are put aside', async () => {
+    const subject = await chain({})
+    const [step, token] = [{ to: wallet, data: '0x', value: '0' }, hash.slice(0, 42)]
+    const balance = { is: 'balance', token, amountRaw: 1n } as const
+    const allowance = { is: 'allowance', token, spender: wallet, amountRaw: 1n } as const
+    for (const [what, steps, needs] of [
+      ['x', [{ ...step, to: 'x' }], []],
+      ['0x1', [{ ...step, data: '0x1' }], []],
+      ['zz', [step, { ...step, data: 'zz' }], []],
+      ['undefined', [JSON.parse('{"to":"0x1111111111111111111111111111111111111111","value":"0"}')], []],
+      ['x', [step], [{ ...balance, token: 'x' }]],
+      [hash, [step], [balance, { ...allowance, token: hash }]],
+      ['0x', [step], [{ ...allowance, spender: '0x' }]],
+      ['y', [step], [{ ...allowance, permit2: 'y' }]],
+    ] as const)
+      expect(
+        await subject.rail.check(steps, needs, wallet, { feeOverrides: {} }, at).then(String, ({ message }: Error) => message),
+      ).to.match(new RegExp(`has ${what} .*nothing was signed`))
+    expect(node.asked).to.deep.equal([])
+  })
+
   it("uses the block's base fee if the node sets it to 0 in calls, as geth and reth do", async () => {
     const subject = await chain({ eth_call: multicallHead(9, 0n), eth_getBlockByNumber: block(8, 30), eth_maxPriorityFeePerGas: gwei(2) })
     await subject.head(at)

@@ -133,6 +133,29 @@ describe('how a plan of a contained plugin on Solana is signed for', () => {
     expect(await refused(steps({ signers: [own] }))).to.match(/new accounts of its own/)
     expect(await refused(steps({ instructions: [] }))).to.match(/calls no program/)
     expect(await refused({ steps: [step, step] })).to.match(/several steps/)
-    expect(await refused({ needs: [{ is: 'balance', token: site.wallet.address, amountRaw: 1n }] })).to.match(/not the mint of a token/)
+    const needing = (token: string) => refused({ needs: [{ is: 'balance', token, amountRaw: 1n }] })
+    expect(await needing(site.wallet.address)).to.match(/not the mint of a token/)
+    // A node is put aside that refuses what is no address.
+    site.asked()
+    for (const token of ['', 'x', `${usdc.address}1`, '0x00']) expect(await needing(token)).to.match(/not the mint of a token/)
+    expect(site.asked()).to.deep.equal([])
+  })
+
+  it('asks no node for an account that is no address, where a plan expects something of one', async () => {
+    const { chain, wallet } = site
+    const [step] = (await planned(usdc, sol, 100_000_000n)).steps
+    if (!step) throw new Error('It has no step.')
+    site.asked()
+    for (const account of ['', 'x', `${usdc.address}1`]) {
+      const checking = chain.rail.check(
+        [{ ...step, expects: [{ account, mint: usdc.address, isThere: true }] }],
+        [],
+        wallet.address,
+        { feeOverrides: {} },
+        soon(),
+      )
+      expect(await checking.then(String, ({ message }: Error) => message)).to.match(/which is not an address: nothing was signed/)
+    }
+    expect(site.asked()).to.deep.equal([])
   })
 })
