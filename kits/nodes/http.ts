@@ -15,6 +15,11 @@ const closedCodes: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET'
 /** The node closed an idle connection just as it was used. The node works, and the request can be repeated. */
 export class ConnectionClosedError extends NodeFailure {}
 
+/** The answer is longer than is read. Who asked may ask for less. */
+export class AnswerTooLongError extends NodeFailure {}
+
+const tooLongCodes: ReadonlySet<string> = new Set(['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'ERR_BUFFER_TOO_LARGE'])
+
 export interface HttpResponse {
   readonly status: number
   /** Seconds, by its header. */
@@ -23,7 +28,7 @@ export interface HttpResponse {
 }
 
 export interface Http {
-  /** Posts JSON and gives the answer, whatever its status. Throws NodeFailure (ConnectionClosedError), or the signal's reason. */
+  /** Posts JSON and gives the answer, whatever its status. Throws NodeFailure (ConnectionClosedError, AnswerTooLongError), or the signal's reason. */
   post(json: string, signal: AbortSignal): Promise<HttpResponse>
   close(): Promise<void>
 }
@@ -93,6 +98,7 @@ export function createHttp(
       signal.throwIfAborted()
       if (stop.signal.aborted) throw new NodeFailure('unreachable', `did not answer within ${timeoutMs / 1000} s`)
       const code = codeOf(error)
+      if (tooLongCodes.has(code)) throw answerTooLong(limits.maxResponseBytes)
       throw new (closedCodes.has(code) ? ConnectionClosedError : NodeFailure)('unreachable', `cannot be reached (${code})`)
     } finally {
       clearTimeout(timer)
@@ -123,8 +129,8 @@ async function decompressed(encoding: string, bytes: ArrayBuffer, maxOutputLengt
   if (!decode) throw garbage(`compresses its answers as ${encoding.slice(0, 20)}, which is not read`)
   try {
     return (await decode(Buffer.from(bytes), { maxOutputLength })).toString()
-  } catch {
-    throw garbage(`sent an answer that is no ${encoding}, or is too long`)
+  } catch (error) {
+    throw tooLongCodes.has(codeOf(error)) ? answerTooLong(maxOutputLength) : garbage(`sent an answer that is no ${encoding}`)
   }
 }
 
@@ -139,5 +145,7 @@ function secondsOf(header: string | string[] | undefined): number | undefined {
 /** Only the code: messages and causes may contain the whole URL. */
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'connection failed'
+
+const answerTooLong = (maxBytes: number) => new AnswerTooLongError('unreachable', `sent an answer of more than ${maxBytes / 2 ** 20} MB`)
 
 export const garbage = (what: string): NodeFailure => new NodeFailure('unreachable', what)

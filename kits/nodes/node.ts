@@ -108,7 +108,7 @@ export function createNode({ url, label, dialect, timeoutMs, firstBackoffMs, rec
   ): Promise<readonly RpcAnswer[]> {
     const sentAtMs = performance.now()
     try {
-      const answers = await ask(calls, batched, at, over.http)
+      const answers = await ask(calls, batched, at, over.http, over.isCounted ? maxTooLong : 0)
       const implausible = calls.find(
         (call, index) => answers[index]?.error === undefined && !dialect.isPlausible(call, answers[index]?.result),
       )
@@ -283,6 +283,8 @@ const average = (before: number | undefined, now: number) => (before === undefin
 
 /** Enough for the logs of a busy block range. A longer answer is aborted. */
 const maxResponseBytes = 32 * 1024 * 1024
+/** Of one question. After that the node is taken for one that is broken. */
+const maxTooLong = 12
 const connections = 16
 /** For questions of strangers: a node that works long for them has time for others. */
 const isolatedLimits = { connections: 8, maxResponseBytes: 8 * 1024 * 1024 }

@@ -3,7 +3,7 @@ import type { At } from '../../core/contracts/index.ts'
 import { type SentCall, readAnswers, throwNodeTrouble } from './answers.ts'
 import type { Dialect, RpcAnswer, RpcCall } from './dialect.ts'
 import { textOf } from './faults.ts'
-import type { Http } from './http.ts'
+import { AnswerTooLongError, type Http, type HttpResponse } from './http.ts'
 import type { NodeLimits } from './limits.ts'
 import { maskAnswer } from './url-secrets.ts'
 
@@ -16,8 +16,18 @@ interface AskOptions {
   readonly secrets: () => readonly string[]
 }
 
-/** @throws NodeFailure where the node answers no call; the signal's reason */
-type Ask = (calls: readonly RpcCall[], batched: boolean, at: At, over: Http) => Promise<readonly RpcAnswer[]>
+/**
+ * @param tooLong so many answers may be longer than is read: each is as much as is read
+ * @throws NodeFailure where the node answers no call; the signal's reason
+ */
+type Ask = (calls: readonly RpcCall[], batched: boolean, at: At, over: Http, tooLong: number) => Promise<readonly RpcAnswer[]>
+
+/** The connections to the node for one question. */
+interface Line {
+  readonly http: Http
+  /** So many more answers may be longer than is read. */
+  tooLongLeft: number
+}
 
 export function createAsk({ dialect, limits, secrets }: AskOptions): Ask {
   /**
@@ -28,7 +38,7 @@ export function createAsk({ dialect, limits, secrets }: AskOptions): Ask {
     calls: readonly RpcCall[],
     batched: boolean,
     at: At,
-    over: Http,
+    over: Line,
     most = Infinity,
   ): Promise<readonly RpcAnswer[]> {
     const { split } = dialect
@@ -65,7 +75,7 @@ export function createAsk({ dialect, limits, secrets }: AskOptions): Ask {
     calls: readonly RpcCall[],
     batched: boolean,
     at: At,
-    over: Http,
+    over: Line,
     mostCalls = Infinity,
   ): Promise<readonly RpcAnswer[]> {
     const answers: RpcAnswer[] = calls.map(({ method, size = 0, smallest }) =>
@@ -83,11 +93,15 @@ export function createAsk({ dialect, limits, secrets }: AskOptions): Ask {
     const ask = async (part: readonly SentCall[]): Promise<void> => {
       const asList = batched && maxCalls > 1
       const texts = part.map(({ json }) => json)
-      const response = await over.post(asList ? `[${texts.join(',')}]` : (texts[0] ?? ''), at.signal)
-      const { answers: found, isWhole } = readAnswers(response, part, asList, dialect)
-      const judged = found
-        .map((answer) => (answer.error ? maskAnswer(answer, secrets()) : answer))
-        .map((answer, index) => withFault(answer, part[index]?.method, isWhole))
+      const response = await postOrTooLong(over, asList ? `[${texts.join(',')}]` : (texts[0] ?? ''), at.signal)
+      if (response instanceof AnswerTooLongError && part.length > 1) {
+        // Of what the calls ask for, not of their number: the next batch may be as large.
+        refused.push(...part.map(({ index }) => index))
+        smaller = Math.min(smaller, Math.ceil(part.length / 2))
+        return
+      }
+      const judged =
+        response instanceof AnswerTooLongError ? part.map((each) => tooLong(response, each)) : judgedAnswers(response, part, asList)
       for (const [index, each] of part.entries()) {
         const answer = judged[index] ?? {}
         answers[each.index] = learnSize(answer, each)
@@ -95,7 +109,7 @@ export function createAsk({ dialect, limits, secrets }: AskOptions): Ask {
         refused.push(each.index)
         smaller = Math.min(smaller, limits.refused('batch', part.length, textOf(answer.error ?? { message: '' })))
       }
-      throwNodeTrouble(judged, part, response)
+      if (!(response instanceof AnswerTooLongError)) throwNodeTrouble(judged, part, response)
       if (asList && !judged.some(({ error }) => error?.fault?.is === 'too-large')) limits.took('batch', part.length)
     }
     await Promise.all(parts.map(ask))
@@ -109,6 +123,23 @@ export function createAsk({ dialect, limits, secrets }: AskOptions): Ask {
     )
     for (const [position, index] of refused.entries()) answers[index] = again[position] ?? {}
     return answers
+  }
+
+  function judgedAnswers(response: HttpResponse, part: readonly SentCall[], asList: boolean): readonly RpcAnswer[] {
+    const { answers: found, isWhole } = readAnswers(response, part, asList, dialect)
+    return found
+      .map((answer) => (answer.error ? maskAnswer(answer, secrets()) : answer))
+      .map((answer, index) => withFault(answer, part[index]?.method, isWhole))
+  }
+
+  /**
+   * The answer to one call. Where less may be asked for, that is done. Where not, it is trouble of that call, and the node is well: nobody knows beforehand how
+   * long what a plugin or a caller names is.
+   */
+  function tooLong({ message }: AnswerTooLongError, { method, size, smallest }: SentCall): RpcAnswer {
+    if (size !== undefined && !smallest)
+      return withFault({ error: { code: Number.NaN, message: 'response size too large' } }, method, false)
+    return { error: { code: Number.NaN, message, fault: { is: 'trouble', kind: 'unreachable' } } }
   }
 
   /** @param isWhole whether it answers a whole batch: of that it may say that it is too large, and else it is the answer to each call */
@@ -127,8 +158,14 @@ export function createAsk({ dialect, limits, secrets }: AskOptions): Ask {
     return answer
   }
 
-  return askInPieces
+  return (calls, batched, at, http, tooLong) => askInPieces(calls, batched, at, { http, tooLongLeft: tooLong })
 }
+
+const postOrTooLong = (over: Line, json: string, signal: AbortSignal): Promise<HttpResponse | AnswerTooLongError> =>
+  over.http.post(json, signal).catch((error: unknown) => {
+    if (error instanceof AnswerTooLongError && (over.tooLongLeft -= 1) >= 0) return error
+    throw error
+  })
 
 const tooLarge = (method: string, max: number): RpcAnswer => ({
   error: { code: Number.NaN, message: `${method} of more than ${max} is not taken`, fault: { is: 'too-large', of: 'call' }, max },

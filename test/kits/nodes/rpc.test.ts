@@ -9,6 +9,7 @@ import {
   answering,
   checked,
   error,
+  fakeBlock,
   hangUp,
   healthy,
   json,
@@ -240,12 +241,6 @@ describe('an RPC client', () => {
       }),
       /cannot be reached/,
     ],
-    'sends more than it should': [
-      checked(text(`"${'x'.repeat(33 * 1024 * 1024)}"`)),
-      /cannot be reached \(UND_ERR_RES_EXCEEDED_MAX_SIZE\)/,
-      // So much takes its time on a busy machine.
-      10_000,
-    ],
     'serves another chain': [healthy({ chainId: 5 }), /serves chain id 5, not 1/],
     'gives garbage for its chain id': [healthy({ chainId: Number.NaN }), /serves chain id NaN, not 1/],
   }
@@ -275,6 +270,56 @@ describe('an RPC client', () => {
       expect(await recovered(rpc)).to.equal('0x9')
     })
   }
+
+  describe('with a node that gives a longer answer than is read', () => {
+    const long = 'x'.repeat(33 * 2 ** 20)
+    /** The calls of blocks, of 300 of which the logs are too long, and of code, which always is. */
+    const tells: Behaviour = ({ calls, batched }, response) => {
+      const answers = calls.map(({ id, method, params: [asked] }) => {
+        const { from = 0, to = 0 } = Object(asked) as { from?: number; to?: number }
+        const isLong = method === 'eth_getCode' || to - from >= 300
+        const result = { eth_chainId: '0x1', eth_getBlockByNumber: fakeBlock(1) }[method] ?? (isLong ? long : method)
+        return { jsonrpc: '2.0', id, result }
+      })
+      json(response, batched ? answers : answers[0])
+    }
+    // So much takes its time on a busy machine.
+    const timeoutMs = 30_000
+
+    it('leaves it as it is, and asks the next one', async () => {
+      const nodes = [await node(tells), await node(healthy({ result: '0x22' }))]
+      const rpc = client(nodes, { timeoutMs })
+      expect(await rpc.request('eth_getCode', [], at)).to.equal('0x22')
+      expect(rpc.nodes().map(({ trouble }) => trouble)).to.deep.equal([undefined, undefined])
+      expect(await rpc.request('test_name', [], at)).to.equal('test_name')
+      expect(said.join()).to.not.contain('put aside')
+    })
+
+    it('says so, and leaves the others of a batch their answers', async () => {
+      const rpc = client([await node(tells)], { timeoutMs })
+      expect((await failureOf(rpc.request('eth_getCode', [], at))).message).to.match(/eth_getCode: sent an answer of more than 32 MB/)
+      const calls = ['test_one', 'eth_getCode', 'test_two', 'test_three'].map((method) => ({ method, params: [] }))
+      const answers = await rpc.batch(calls, at)
+      expect(answers.map(({ result }) => result)).to.deep.equal(['test_one', undefined, 'test_two', 'test_three'])
+      expect(answers[1]?.error?.fault).to.deep.equal({ is: 'trouble', kind: 'unreachable' })
+      expect(rpc.nodes()[0]?.limits).to.equal(undefined)
+      expect(said.join()).to.not.contain('put aside')
+    })
+
+    it('puts it aside where all that it answers is too long', async () => {
+      const rpc = client([await node(checked(text(`"${long}"`)))], { timeoutMs })
+      const calls = Array.from({ length: 40 }, () => ({ method: 'test_name', params: [] }))
+      expect((await failureOf(rpc.batch(calls, at))).message).to.match(/sent an answer of more than 32 MB/)
+      expect(said.join()).to.contain('put aside')
+    })
+
+    it('says that less may be asked for where that is so', async () => {
+      const rpc = client([await node(tells)], { timeoutMs })
+      const [answer] = await rpc.batch([{ method: 'eth_getLogs', params: [{ from: 0, to: 300 }], size: 300 }], at)
+      expect(answer?.error?.fault).to.deep.equal({ is: 'too-large', of: 'call' })
+      expect(answer?.error?.max).to.equal(150)
+    })
+  })
 
   it('refuses a batch that is answered by a single object', async () => {
     const rpc = client([
@@ -375,7 +420,7 @@ describe('an RPC client', () => {
         (_asked, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(40 * 2 ** 20))),
       )
       const failure = await failureOf(client([await node(bomb)]).request('eth_blockNumber', [], at))
-      expect(failure.message).to.match(/is no gzip, or is too long/)
+      expect(failure.message).to.match(/sent an answer of more than 32 MB/)
     })
   })
 
