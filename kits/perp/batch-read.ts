@@ -97,7 +97,7 @@ function decoded(method: string, data: string): readonly unknown[] | undefined {
 }
 
 /** A view reverts, for example without price history, or is not there, where the contract is another one. */
-function unanswered(to: string, method: string, result: CallResult | undefined): SluiceError {
+export function unanswered(to: string, method: string, result: CallResult | undefined): SluiceError {
   const reason = result && !result.ok && result.data !== '0x' ? revertReason(result.data) : `${to} does not answer ${method}`
   return new SluiceError('PRICE_FAILED', `The exchange does not return its figures now: ${meaningOf(reason)}.`, { details: { reason } })
 }

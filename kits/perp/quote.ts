@@ -3,10 +3,11 @@ import { SluiceError, type At, type PerpOrder, type PerpQuote } from '../../core
 import { lensProbe, readLens, type TickWindow } from '../amm/v3/lens.ts'
 import { divRoundingUp, withoutFee } from '../amm/v3/math.ts'
 import { type V3PoolState, swap, type IncompleteSwap, type SwapResult } from '../amm/v3/swap.ts'
+import { wordsIn } from '../evm/encoding.ts'
 import { revertReason } from '../evm/reverts.ts'
-import { meaningOf, curieAbi } from './abi.ts'
+import { meaningOf } from './abi.ts'
 import artifact from './artifacts/PerpTrial.json' with { type: 'json' }
-import { combine, readNumbers, mapRead, orUndefined, type BatchRead } from './batch-read.ts'
+import { combine, readNumbers, mapRead, orUndefined, unanswered, type BatchRead } from './batch-read.ts'
 import { readWithTerms, type Curie, type CurieMarket, wholeRatio, type Contracts } from './curie.ts'
 import { changeOf, readDebts, missingCollateral, positionAfter } from './margin.ts'
 import { closeCall, type CurieClosing } from './plan.ts'
@@ -123,15 +124,12 @@ const closeOrder = (market: CurieMarket, sizeRaw: bigint): PerpOrder =>
 
 /** The size that the exchange would close now, and its quote amount. */
 async function simulateClose({ reader, contracts: { house } }: Curie, { id }: CurieMarket, owner: string, at: At) {
-  const { ok, data } = await reader.call(
-    { from: owner, to: house, data: closeCall({ baseToken: id, oppositeAmountBound: 0n, deadline: noDeadline, sqrtPriceLimitX96: 0n }) },
-    at,
-  )
-  if (ok) {
-    const [sizeRaw, quoteRaw] = curieAbi.decodeFunctionResult('closePosition', data)
-    return { sizeRaw: BigInt(sizeRaw), quoteRaw: BigInt(quoteRaw) }
-  }
-  throw closeRefused(revertReason(data))
+  const data = closeCall({ baseToken: id, oppositeAmountBound: 0n, deadline: noDeadline, sqrtPriceLimitX96: 0n })
+  const result = await reader.call({ from: owner, to: house, data }, at)
+  if (!result.ok) throw closeRefused(revertReason(result.data))
+  const [sizeRaw, quoteRaw] = wordsIn(result.data)
+  if (sizeRaw && quoteRaw !== undefined) return { sizeRaw, quoteRaw }
+  throw unanswered(house, 'closePosition', result)
 }
 
 const closeRefused = (reason: string) =>

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { getAddress, ZeroAddress } from 'ethers'
+import { AbiCoder, getAddress, ZeroAddress } from 'ethers'
 import type { Venue } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../../kits/evm/types.ts'
 import { curieAbi } from '../../../kits/perp/abi.ts'
@@ -89,6 +89,33 @@ describe('a perpetual exchange on a chain', () => {
       const exchange = perp(venueOf({ contracts, reader }), { markets: { 'ethereum/mainnet': [String(eth)] } })
       await exchange.start(at.signal)
       expect(await exchange.liquidationsFrom?.(at)).to.equal(first)
+    }
+  })
+
+  it('says that it does not answer where it tells no amounts of a close', async () => {
+    // There is no pool to be seen, and the exchange closes only a part, so that the close is simulated.
+    const partly = `0x08c379a0${AbiCoder.defaultAbiCoder().encode(['string'], ['EX_OPLAS']).slice(2)}`
+    const probes = [
+      { ok: true, data: '0x00' },
+      { ok: true, data: partly },
+    ]
+    for (const data of ['0x', `0x${'0'.repeat(128)}`, `0x${'1'.repeat(64)}`]) {
+      const reader = {
+        async read(calls: readonly { to: string; data: string }[]) {
+          const { head, results } = await read(calls.filter(({ to }) => to))
+          const [answers, ofProbes] = [results.values(), probes.values()]
+          return { head, results: calls.map(({ to }) => (to ? answers : ofProbes).next().value) }
+        },
+        call: async () => ({ ok: true, data }),
+      }
+      const contracts = { routerAddress: house, vaultAddress: vault }
+      const exchange = perp(venueOf({ contracts, reader }), { markets: { 'ethereum/mainnet': [String(eth)] } })
+      await exchange.start(at.signal)
+      const [market] = (await exchange.listMarkets(at)).markets
+      if (!market) throw new Error('There is no market.')
+      const failure = await exchange.quoteClose(addressOf(99), market, at).catch((error: unknown) => error)
+      expect(failure, data).to.include({ name: 'PRICE_FAILED' })
+      expect(String(failure)).to.contain('does not answer closePosition')
     }
   })
 })
