@@ -43,6 +43,8 @@ interface PositionKey {
 /** What is known of a wallet's positions, and the blocks that were searched for them. */
 interface Search {
   readonly ids: Set<bigint>
+  /** The block at which one was first seen to be the wallet's no longer. */
+  readonly gone: Map<bigint, bigint>
   from?: number
   to?: number
 }
@@ -90,7 +92,7 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
     const known = searches.get(owner)
     if (known) return known
     if (searches.size >= maxOwners) searches.clear()
-    const search: Search = { ids: new Set() }
+    const search: Search = { ids: new Set(), gone: new Map() }
     searches.set(owner, search)
     return search
   }
@@ -156,6 +158,8 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
         if (all.some(({ found }) => !found)) continue
         const own = all.filter(({ found }) => found?.owner === owner)
         for (const { tokenId } of own) search.ids.add(tokenId)
+        // Where one is missing, a wrong answer may be why.
+        if (own.length >= count) for (const { tokenId, found } of all) forgetGone(search, tokenId, { isOwn: found?.owner === owner, head })
         if (own.length < count && !isSearched) {
           isSearched = true
           notSearched = await failureOf(() => searchLogs(owner, search, head, at), at)
@@ -176,6 +180,17 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
       }
       throw changedTooFast()
     },
+  }
+}
+
+/** A busy wallet would otherwise read all that it ever had. One that comes back is logged again. */
+function forgetGone({ ids, gone }: Search, tokenId: bigint, { isOwn, head }: { isOwn: boolean; head: Head }): void {
+  const since = gone.get(tokenId) ?? head.number
+  if (isOwn || !ids.has(tokenId)) gone.delete(tokenId)
+  else if (head.number - since < BigInt(unsettledBlocks)) gone.set(tokenId, since)
+  else {
+    ids.delete(tokenId)
+    gone.delete(tokenId)
   }
 }
 

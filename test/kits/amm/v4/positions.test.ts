@@ -21,16 +21,17 @@ const words = (...values: readonly bigint[]) =>
     [...values],
   )
 
+const addresses: Readonly<Record<string, string>> = {
+  poolManager: exchange.poolManager,
+  permit2: exchange.permit2,
+  WETH9: exchange.wrapped,
+  ownerOf: owner,
+}
+
 /** The manager answers its views of pools and positions with these words. */
 function rangeOf(answer: string) {
-  const known: Readonly<Record<string, string>> = {
-    poolManager: exchange.poolManager,
-    permit2: exchange.permit2,
-    WETH9: exchange.wrapped,
-    ownerOf: owner,
-  }
   const resultOf = ({ data }: Call) => {
-    const address = known[views.parseTransaction({ data })?.name ?? '']
+    const address = addresses[views.parseTransaction({ data })?.name ?? '']
     return { ok: true, data: address ? words(BigInt(address)) : answer }
   }
   const read = async (calls: readonly Call[]) => ({ head: { number: 1n, timestamp: 1 }, results: calls.map(resultOf) })
@@ -59,5 +60,43 @@ describe('positions of v4 where the manager answers what no position can have', 
     const beyond = (1n << 255n) | currency0
     const tokens = await rangeOf(words(beyond, currency1, 3000n, 60n, 0n)).poolTokens?.(`0x${'a'.repeat(64)}`, at)
     expect(tokens).to.have.length(2)
+  })
+})
+
+describe('the positions of a wallet of v4', () => {
+  it('are not read for ever once they were sent away or burnt', async () => {
+    const view = (name: string, inputs: string) => new Interface([`function ${name}(${inputs})`]).getFunction(name)?.selector
+    const [ownerOf, balanceOf] = [view('ownerOf', 'uint256'), view('balanceOf', 'address')]
+    const owners = new Map([7n, 8n].map((id) => [id, owner]))
+    let [newest, asked] = [1000n, 0]
+    const resultOf = ({ data }: Call) => {
+      const address = addresses[views.parseTransaction({ data })?.name ?? '']
+      const [selector, id] = [data.slice(0, 10), BigInt(`0x${data.slice(10) || '0'}`)]
+      if (selector === ownerOf) return { ok: true, data: words(BigInt(owners.get(id) ?? 0n)) }
+      if (selector === balanceOf) return { ok: true, data: words(BigInt([...owners.values()].filter((each) => each === owner).length)) }
+      return { ok: true, data: address ? words(BigInt(address)) : words(currency0, currency1, 3000n, 60n, 0n, ticks(-60n, 60n)) }
+    }
+    const reader = {
+      async read(calls: readonly Call[]) {
+        asked = calls.filter(({ data }) => data.startsWith(String(ownerOf))).length
+        return { head: { number: newest, timestamp: 1 }, results: calls.map(resultOf) }
+      },
+      logs: async () => [...owners.keys()].map((id) => ({ topics: ['', '', '', words(id)] })),
+    }
+    const range = v4Range(exchange, {}, reader as unknown as EvmReader)
+    const shown = async () => (await range.positionsOf?.({ owner }, at))?.unread?.map(({ tokenId }) => tokenId)
+    expect(await shown()).to.deep.equal(['7', '8'])
+    owners.set(7n, addressOf('9'))
+    expect(await shown()).to.deep.equal(['8'])
+    // Their blocks may still change.
+    newest += 63n
+    expect(await shown()).to.deep.equal(['8'])
+    expect(asked).to.equal(2)
+    newest += 1n
+    await shown()
+    expect(await shown()).to.deep.equal(['8'])
+    expect(asked).to.equal(1)
+    owners.set(7n, owner)
+    expect(await shown()).to.have.members(['7', '8'])
   })
 })
