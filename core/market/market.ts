@@ -142,18 +142,10 @@ export function createMarket(options: MarketOptions): Market {
     const state = watchedOn(network)
     while (state.reading) await state.reading
     if (stopping.signal.aborted || network.notReady() !== undefined) return
-    state.reading = sample(network, state)
+    state.reading = withDeadline(stopping.signal, readWithinMs, async (signal) => addSample(network, state, { signal }))
+      .catch((error: unknown) => log.info({ ...placeOf(network), reason: reasonOf(error) }, 'market not read; read again in seconds'))
+      .finally(() => (state.reading = undefined))
     await state.reading
-  }
-
-  async function sample(network: NetworkEntry, state: WatchedTokens): Promise<void> {
-    try {
-      await withDeadline(stopping.signal, readWithinMs, async (signal) => addSample(network, state, { signal }))
-    } catch (error) {
-      log.info({ ...placeOf(network), reason: reasonOf(error) }, 'market not read; read again in seconds')
-    } finally {
-      state.reading = undefined
-    }
   }
 
   async function addSample(network: NetworkEntry, state: WatchedTokens, at: At): Promise<void> {

@@ -178,21 +178,19 @@ export async function startHost(options: HostOptions): Promise<Host> {
     const { create, properties } = created
     await inTurn(takeTurn, async () => {
       if (stopping.signal.aborted) return
-      let started: HostRun | undefined
+      let next: HostRun | undefined
       try {
-        const next = await boot()
-        started = next
+        next = await boot()
         await loadIn(next, options)
         if (!isDeepStrictEqual(await create(next), properties))
           throw new Error('it has other versions, spenders, events, paths or words of its errors than before')
         for (const redo of redone) await within(next, 'create', redo, budget, startWords)
-        // What follows prices fails quietly: the process may have ended meanwhile, which says why it is down.
-        if (running !== next) return
+        if (running !== next) return // It ended meanwhile, which what follows prices does not say. Why it is down is known.
         down = undefined
         log.info({ plugin: name }, 'host of a plugin was started again')
       } catch (thrown) {
         // Its end counts as another death.
-        if (started) return started.kill(messageOf(thrown))
+        if (next) return next.kill(messageOf(thrown))
         down = `its process cannot be started: ${messageOf(thrown)}`
         void restart(awayPauseMs)
       }
