@@ -18,7 +18,7 @@ const bounds: Bounds = {
 async function ends(
   answer: (method: string, args: readonly unknown[]) => unknown = () => undefined,
   changed: Partial<Bounds> = {},
-  more: { readonly plugin?: string; readonly maxFrameBytes?: number } = {},
+  more: { readonly plugin?: string; readonly maxFrameBytes?: number; readonly maxUnreadBytes?: number } = {},
 ) {
   const listener = createServer().listen(0, '127.0.0.1')
   await once(listener, 'listening')
@@ -283,6 +283,20 @@ describe('the channel between the server and a host', () => {
       await setImmediate()
     }
     expect((await closed).message).to.match(/has not read \d+ bytes that were said to it/)
+  })
+
+  it('goes on where several long answers come at once to who reads them', async () => {
+    const { host } = await ends(() => 'x'.repeat(3 * 2 ** 20), {}, { maxUnreadBytes: 2 * 2 ** 20 })
+    const reader = openChannel({
+      socket: host,
+      answer: () => undefined,
+      onTold: () => {},
+      onClosed: () => {},
+      maxFrameBytes: 2 ** 24,
+      maxQuestions: 10,
+    })
+    const answers = await Promise.all([reader.ask('fetch', []), reader.ask('fetch', [])])
+    expect(answers.map((each) => String(each).length)).to.deep.equal([3 * 2 ** 20, 3 * 2 ** 20])
   })
 
   it('rejects a question whose answer cannot be read', async () => {

@@ -35,7 +35,7 @@ interface ChannelOptions {
   bounds?: Bounds
   /** Of an end that serves requests: whether a question is part of one that is under way. Its answers to them are as long as clients ask for. */
   expects?(): ((method: string, args: readonly unknown[]) => boolean) | undefined
-  /** Bytes that were said to the other end and not read by it. */
+  /** Bytes that were said to the other end and not read by it; for a moment it may be more. */
   maxUnreadBytes?: number
   /** Bytes of a frame that the other end takes: a longer answer is told to be so in its place. Absent: it takes any. */
   maxSentBytes?: number
@@ -59,6 +59,9 @@ const maxLate = 1_000
 /** Messages that are longer together have a frame each: a frame has a bound. */
 const maxJoined = 256 * 1024
 
+/** How long `maxUnreadBytes` may be exceeded, and by how many times. */
+const [maxUnreadMs, maxUnreadInOneTurn] = [5_000, 4]
+
 /** Why a channel is closed whose socket was: how the process at the other end ended says more. */
 export const otherEndGone = 'the other end is gone'
 const goneCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
@@ -73,6 +76,8 @@ export function openChannel(options: ChannelOptions): Channel {
   let lastId = 0
   let closed: Error | undefined
   let outgoing: unknown[] = []
+  /** Since when the other end has more to read than it may leave. */
+  let unreadSince: number | undefined
   /** What the answers may have that are to come. */
   let askedBytes = 0
   /** The same of those that came with the frame that is read. */
@@ -95,7 +100,16 @@ export function openChannel(options: ChannelOptions): Channel {
     const text = JSON.stringify(messages)
     if (text.length <= maxJoined) write(text)
     else for (const message of messages) writeLong(message, messages.length === 1 ? text : JSON.stringify([message]))
-    if (socket.writableLength > maxUnreadBytes) close(new Error(`it has not read ${socket.writableLength} bytes that were said to it`))
+    lookAtUnread()
+  }
+
+  /** Several long answers in one turn are read a moment later, by who reads at all. */
+  function lookAtUnread(): void {
+    const [unread, now] = [socket.writableLength, performance.now()]
+    if (unread <= maxUnreadBytes) unreadSince = undefined
+    else unreadSince ??= now
+    if (unread > maxUnreadInOneTurn * maxUnreadBytes || now - (unreadSince ?? now) > maxUnreadMs)
+      close(new Error(`it has not read ${unread} bytes that were said to it`))
   }
 
   /** @param text of a frame with it alone */
