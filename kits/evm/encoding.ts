@@ -90,9 +90,10 @@ export function quantityOf(value: unknown): bigint | undefined {
   return isQuantity(value) ? BigInt(value) : undefined
 }
 
-/** The same as a `number`, for blocks and indexes. */
+/** The same as a `number`, for blocks, indexes and nonces: of one that is none of a chain nothing is counted. */
 export function numberOf(value: unknown): number | undefined {
-  return isQuantity(value) ? Number(value) : undefined
+  const number = isQuantity(value) ? Number(value) : Number.NaN
+  return Number.isSafeInteger(number) ? number : undefined
 }
 
 const isQuantity = (value: unknown): value is string => typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)

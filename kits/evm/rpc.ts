@@ -50,14 +50,15 @@ function blockOf(result: unknown): (ReportedHead & { hash: string }) | undefined
 type IsPlausible = (result: unknown, params: readonly unknown[]) => boolean
 
 const isQuantity = (result: unknown) => quantityOf(result) !== undefined
+const isNumber = (result: unknown) => numberOf(result) !== undefined
 const isObjectOrNull = (result: unknown) => result === null || isObject(result)
 
 /** What a result must look like. The callers of other methods check results themselves. */
 const plausibleResults: ReadonlyMap<string, IsPlausible> = new Map<string, IsPlausible>([
   // A node without a latest block has no chain.
   ['eth_getBlockByNumber', (result, [tag]) => blockOf(result) !== undefined || (result === null && tag !== 'latest')],
-  ['eth_blockNumber', isQuantity],
-  ['eth_getTransactionCount', isQuantity],
+  ['eth_blockNumber', isNumber],
+  ['eth_getTransactionCount', isNumber],
   ['eth_getBalance', isQuantity],
   ['eth_estimateGas', isQuantity],
   ['eth_gasPrice', isQuantity],

@@ -321,6 +321,20 @@ describe('an RPC client', () => {
     })
   })
 
+  for (const [method, params, possible] of [
+    ['eth_getTransactionCount', ['0x', 'latest'], '0x5'],
+    ['eth_blockNumber', [], '0x5'],
+    ['eth_getBlockByNumber', ['latest', false], fakeBlock(5)],
+  ] as const)
+    it(`asks the next node where one answers ${method} with a number that is none of a chain`, async () => {
+      const huge = `0x${'f'.repeat(64)}`
+      const impossible = { ...fakeBlock(5), number: huge }
+      const answersWith = (answer: unknown) => answering({ eth_chainId: '0x1', eth_getBlockByNumber: fakeBlock(5), [method]: answer })
+      const rpc = client([await node(answersWith(typeof possible === 'string' ? huge : impossible)), await node(answersWith(possible))])
+      expect(await rpc.request(method, params, at)).to.deep.equal(possible)
+      expect(said.join()).to.contain(`gave an impossible answer to ${method}`)
+    })
+
   it('refuses a batch that is answered by a single object', async () => {
     const rpc = client([
       await node(
