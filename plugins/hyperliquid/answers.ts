@@ -69,8 +69,12 @@ const meanings: readonly (readonly [RegExp, TextMeaning])[] = [
   [limit, 'limited'],
 ]
 
+/** What it means stands at its beginning, and the expressions take as long as the square of what they read. */
+const maxReadChars = 2_000
+
 export function meaningOf(said: string): TextMeaning {
   const line = said
+    .slice(0, maxReadChars)
     .toLowerCase()
     .trim()
     .replace(/^l1 error: /, '')
