@@ -1,6 +1,6 @@
 // Errors as Hummingbot's clients read them: `message` makes a typed error of one, and `code` decides whether a request is sent again.
 import { STATUS_CODES } from 'node:http'
-import type { Interface, InterfaceError } from 'sluice/interface'
+import type { Interface, InterfaceError, SluiceError } from 'sluice/interface'
 import { commandOf } from './allowances.ts'
 
 /** Sluice's name of an error → Hummingbot's code. Others have none, and are not sent again. */
@@ -26,6 +26,9 @@ const waiting =
 
 /** hummingbot-api takes a 500 for proof that a position is gone, and 504 is a transaction's timeout. Trouble of the server or a node is neither. */
 const trouble: ReadonlySet<number> = new Set([500, 502, 504])
+
+/** Whether a refusal says nothing of what was asked: a node, this server, or a limit is why. */
+export const isPassing = ({ http, name }: SluiceError): boolean => (http >= 500 && name !== 'UNSUPPORTED') || name === 'RATE_LIMIT'
 
 /** Something may have been signed for the request, or is being signed. */
 const unknown: ReadonlySet<string> = new Set(['IN_FLIGHT', 'IDEMPOTENCY_CONFLICT'])

@@ -2,6 +2,7 @@
 import { multiply } from 'sluice/decimal'
 import { badFields, interfacePath, SluiceError, Type, type InterfaceCall, type InterfacePath, type Static } from 'sluice/interface'
 import { connectorOf, everyConnector, typeIn, typeOf } from './connectors.ts'
+import { isPassing } from './errors.ts'
 import { networkFields, type NamedNetwork, type Networks } from './networks.ts'
 
 const Pool = Type.Object({
@@ -188,7 +189,7 @@ async function poolAt(address: string, { connector }: PoolFilters, on: NamedNetw
       if (shown) return shown
     } catch (thrown) {
       // Another connector may have it. What is wrong with a node is wrong for all.
-      if (!(thrown instanceof SluiceError) || thrown.http >= 500) throw thrown
+      if (!(thrown instanceof SluiceError) || isPassing(thrown)) throw thrown
     }
   }
   throw new SluiceError('PAIR_NOT_FOUND', `There is no pool ${address} on ${on.chainNetwork}.`)

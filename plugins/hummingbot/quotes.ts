@@ -3,6 +3,7 @@ import { isLess } from 'sluice/decimal'
 import { badFields, interfacePath, SluiceError, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
 import { connectorOf, everyConnector, typeIn, typeOf, versionsOf, type PoolType } from './connectors.ts'
 import { slippageOf } from './defaults.ts'
+import { isPassing } from './errors.ts'
 import { networkFields, type NamedNetwork, type Networks } from './networks.ts'
 import { decimalPattern, numberBelow } from './numbers.ts'
 import { knownQuestion, newQuestion, termsOf, type Choice } from './quote-terms.ts'
@@ -143,7 +144,7 @@ async function bestOf<P extends { expectedAmount: string }>(
   )
   const [first, ...others] = prices.filter((price) => price !== undefined)
   // Trouble of a node says nothing of the pools.
-  if (!first) throw refusals.find(({ http }) => http >= 500) ?? refusals[0]
+  if (!first) throw refusals.find(isPassing) ?? refusals[0]
   const isBetter = (a: P, b: P) =>
     side === 'SELL' ? isLess(b.expectedAmount, a.expectedAmount) : isLess(a.expectedAmount, b.expectedAmount)
   return others.reduce((best, each) => (isBetter(each, best) ? each : best), first)

@@ -46,6 +46,7 @@ async function quoted(type: string, side: 'BUY' | 'SELL', prices: Readonly<Recor
 }
 
 const away = new SluiceError('NETWORK', 'away')
+const tooMany = new SluiceError('RATE_LIMIT', 'over its limit')
 const noPair = new SluiceError('PAIR_NOT_FOUND', 'none')
 const refusal = async (quote: Promise<unknown>): Promise<unknown> =>
   quote.then(
@@ -66,6 +67,7 @@ describe('a quote by pools of one type', () => {
   it('goes without a version that has no such pool, and says the trouble of a node where none has a price', async () => {
     expect((await quoted('clmm', 'SELL', { ...prices, v4: noPair })).answer.price).to.equal('10')
     expect(await refusal(quoted('clmm', 'SELL', { v3: noPair, v4: away }))).to.equal('NETWORK')
+    expect(await refusal(quoted('clmm', 'SELL', { v3: noPair, v4: tooMany }))).to.equal('RATE_LIMIT')
     expect(await refusal(quoted('clmm', 'SELL', { v3: noPair, v4: noPair }))).to.equal('PAIR_NOT_FOUND')
   })
 
