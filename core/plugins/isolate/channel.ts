@@ -62,6 +62,34 @@ const maxJoined = 256 * 1024
 /** How long `maxUnreadBytes` may be exceeded, and by how many times. */
 const [maxUnreadMs, maxUnreadInOneTurn] = [5_000, 4]
 
+/** Several long answers in one turn are read a moment later, by who reads at all. @returns whether too much was not read for too long */
+function createUnreadBound(maxUnreadBytes: number): (unread: number) => boolean {
+  let since: number | undefined
+  return (unread) => {
+    const now = performance.now()
+    if (unread <= maxUnreadBytes) since = undefined
+    else since ??= now
+    return unread > maxUnreadInOneTurn * maxUnreadBytes || now - (since ?? now) > maxUnreadMs
+  }
+}
+
+/** @param text of a frame with the message alone @returns an answer that is too long as its refusal */
+function longFrame(message: unknown, text: string, maxSentBytes: number): string {
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= maxSentBytes || !Array.isArray(message) || message[0] !== answerTo) return text
+  const words = `The answer has ${bytes} bytes, and a plugin in a process of its own sends ${maxSentBytes} at most: ask for less at once.`
+  return JSON.stringify([[failureOf, message[1], encode(failureFields(new SluiceError('UNSUPPORTED', words)))]])
+}
+
+/** Answers that are too much together are read later: who asks for them keeps nobody from the other end. */
+function rest(socket: ChannelOptions['socket'], ms: number): void {
+  if (ms <= 0 || socket.destroyed) return
+  socket.pause()
+  setTimeout(() => {
+    if (!socket.destroyed) socket.resume()
+  }, ms)
+}
+
 /** Why a channel is closed whose socket was: how the process at the other end ended says more. */
 export const otherEndGone = 'the other end is gone'
 const goneCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
@@ -76,8 +104,7 @@ export function openChannel(options: ChannelOptions): Channel {
   let lastId = 0
   let closed: Error | undefined
   let outgoing: unknown[] = []
-  /** Since when the other end has more to read than it may leave. */
-  let unreadSince: number | undefined
+  const isUnread = createUnreadBound(maxUnreadBytes)
   /** What the answers may have that are to come. */
   let askedBytes = 0
   /** The same of those that came with the frame that is read. */
@@ -99,25 +126,8 @@ export function openChannel(options: ChannelOptions): Channel {
     outgoing = []
     const text = JSON.stringify(messages)
     if (text.length <= maxJoined) write(text)
-    else for (const message of messages) writeLong(message, messages.length === 1 ? text : JSON.stringify([message]))
-    lookAtUnread()
-  }
-
-  /** Several long answers in one turn are read a moment later, by who reads at all. */
-  function lookAtUnread(): void {
-    const [unread, now] = [socket.writableLength, performance.now()]
-    if (unread <= maxUnreadBytes) unreadSince = undefined
-    else unreadSince ??= now
-    if (unread > maxUnreadInOneTurn * maxUnreadBytes || now - (unreadSince ?? now) > maxUnreadMs)
-      close(new Error(`it has not read ${unread} bytes that were said to it`))
-  }
-
-  /** @param text of a frame with it alone */
-  function writeLong(message: unknown, text: string): void {
-    const bytes = Buffer.byteLength(text)
-    if (bytes <= maxSentBytes || !Array.isArray(message) || message[0] !== answerTo) return write(text)
-    const words = `The answer has ${bytes} bytes, and a plugin in a process of its own sends ${maxSentBytes} at most: ask for less at once.`
-    write(JSON.stringify([[failureOf, message[1], encode(failureFields(new SluiceError('UNSUPPORTED', words)))]]))
+    else for (const message of messages) write(longFrame(message, messages.length === 1 ? text : JSON.stringify([message]), maxSentBytes))
+    if (isUnread(socket.writableLength)) close(new Error(`it has not read ${socket.writableLength} bytes that were said to it`))
   }
 
   function write(text: string): void {
@@ -148,19 +158,10 @@ export function openChannel(options: ChannelOptions): Channel {
     try {
       takeBytes(chunk)
       meter?.read(performance.now() - startedAt)
-      if (meter && !expects?.()) rest(meter.restMs(chunk.length))
+      if (meter && !expects?.()) rest(socket, meter.restMs(chunk.length))
     } catch (error) {
       close(error instanceof Error ? error : new Error('a frame cannot be read'))
     }
-  }
-
-  /** Answers that are too much together are read later: who asks for them keeps nobody from the other end. */
-  function rest(ms: number): void {
-    if (ms <= 0 || closed) return
-    socket.pause()
-    setTimeout(() => {
-      if (!closed) socket.resume()
-    }, ms)
   }
 
   /** @returns whether there may be others */
