@@ -44,7 +44,7 @@ describe('the trades of a contract that is no matching market', () => {
       expect(String(failure)).to.contain('correct routerAddress')
     })
 
-  it('are shown where it has all of them', async () => {
+  it('need all of its words', async () => {
     const trades = await exchangeWith(`0x${'1'.padStart(64, '0').repeat(6)}`).trades({ market: named, limit: 10 }, at)
     expect(trades).to.have.length(1)
   })

@@ -50,7 +50,7 @@ describe('positions of v4 where the manager answers what no position can have', 
     'ticks in another order': [3000n, 60n, ticks(60n, -60n)],
   } as const
   for (const [what, [fee, tickSpacing, info]] of Object.entries(untrue))
-    it(`are none: ${what}`, async () => {
+    it(`stay unknown: ${what}`, async () => {
       const range = rangeOf(words(currency0, currency1, fee, tickSpacing, 0n, info))
       expect((await range.position('7', at))?.position).to.equal(undefined)
       expect(await range.positionsById?.({ tokenIds: ['7'] }, at)).to.deep.include({ positions: [], unread: [] })
@@ -64,7 +64,7 @@ describe('positions of v4 where the manager answers what no position can have', 
 })
 
 describe('the positions of a wallet of v4', () => {
-  it('are not read for ever once they were sent away or burnt', async () => {
+  it('leave the memory once they were sent away or burnt', async () => {
     const view = (name: string, inputs: string) => new Interface([`function ${name}(${inputs})`]).getFunction(name)?.selector
     const [ownerOf, balanceOf] = [view('ownerOf', 'uint256'), view('balanceOf', 'address')]
     const owners = new Map([7n, 8n].map((id) => [id, owner]))
