@@ -1,5 +1,6 @@
 // What one client has spent and what its open transactions may still spend, by measure. Pure.
 import { isObject } from '../base/json.ts'
+import { dropOldest } from '../base/oldest.ts'
 
 /**
  * What is counted: `count` of transactions; `loss` and `value` in millionths of the reference token; `gas:<chain>/<network>` in the smallest unit
@@ -193,10 +194,7 @@ const textsOfSpent = new WeakMap<SpentBuckets, string>()
 const maxTexts = 32
 
 function keep(spent: SpentBuckets, text: string): void {
-  for (const oldest of spentByText.keys()) {
-    if (spentByText.size < maxTexts) break
-    spentByText.delete(oldest)
-  }
+  dropOldest(spentByText, maxTexts - 1)
   spentByText.set(text, spent)
   textsOfSpent.set(spent, text)
 }

@@ -2,6 +2,7 @@
 import { sql, type Transaction } from 'kysely'
 import { SluiceError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
+import { dropOldest } from '../base/oldest.ts'
 import { countEveryMs, storeTime } from '../store/store-time.ts'
 import type { Store } from '../store/store.ts'
 import type { ReservationRow, Tables } from '../store/tables.ts'
@@ -168,10 +169,7 @@ const maxLately = 1_000
 function keepLately(key: string, body: string, reservation: Reservation): void {
   lately.delete(key)
   lately.set(key, { body, reservation })
-  for (const oldest of lately.keys()) {
-    if (lately.size <= maxLately) break
-    lately.delete(oldest)
-  }
+  dropOldest(lately, maxLately)
 }
 
 /** @throws Error where it is not what `writeReservation` makes */

@@ -1,3 +1,4 @@
+import { dropOldest } from '../base/oldest.ts'
 import type { Quote } from '../contracts/index.ts'
 
 /** The last quote of each swap that was quoted a moment ago: a bot asks for the price, and then it trades. */
@@ -20,8 +21,7 @@ export function createRecentQuotes(nowMs: () => number = () => performance.now()
       // Deleted first, so that it becomes the youngest: a map iterates oldest first.
       quotes.delete(key)
       quotes.set(key, { quote, at: nowMs() })
-      const [oldest] = quotes.keys()
-      if (quotes.size > maxRecentQuotes && oldest !== undefined) quotes.delete(oldest)
+      dropOldest(quotes, maxRecentQuotes)
     },
     get(key) {
       const entry = quotes.get(key)

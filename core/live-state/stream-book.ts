@@ -1,5 +1,6 @@
 import type { Book, BookUpdate, LastTrades } from '../contracts/index.ts'
 import { canonicalDecimal } from '../base/decimal.ts'
+import { dropOldest } from '../base/oldest.ts'
 import { createPriceLevels, crossedBy } from './price-levels.ts'
 import type { CheckOutcome } from './telemetry.ts'
 
@@ -202,7 +203,7 @@ export function createStreamCheck(): StreamCheck {
       newest = sequence
       if (theirs && sequence < theirs.sequence) return
       kept.set(sequence, { buys, sells })
-      for (const each of kept.keys()) if (kept.size > maxKept) kept.delete(each)
+      dropOldest(kept, maxKept)
     },
     setTheirs({ sequence, book }) {
       theirs = { sequence, book: canonicalBook(book) }

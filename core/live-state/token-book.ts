@@ -2,6 +2,7 @@
 import { didYouMean } from '../config/problems.ts'
 import type { At, Chain, Token } from '../contracts/index.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
+import { dropOldest } from '../base/oldest.ts'
 import { isPlain } from './looks.ts'
 
 /** A network's tokens: the listed ones by symbol and address, and those that only the chain knows by address. */
@@ -68,11 +69,8 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
 
   function learn(address: string, token: Token | undefined): Token {
     if (!token) throw noTokenAt(address)
-    // A map goes by the order of insertion: what was learnt first is forgotten first, so that nobody can fill it for good.
-    for (const oldest of unlisted.keys()) {
-      if (unlisted.size < maxUnlisted) break
-      unlisted.delete(oldest)
-    }
+    // What was learnt first is forgotten first, so that nobody can fill it for good.
+    dropOldest(unlisted, maxUnlisted - 1)
     unlisted.set(address, token)
     return token
   }

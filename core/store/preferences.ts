@@ -1,5 +1,6 @@
 // What clients have set for themselves by an interface of a plugin: texts by name, over restarts and for all servers on the store.
 import { badFields } from '../base/errors.ts'
+import { dropOldest } from '../base/oldest.ts'
 import { StoreUnavailable, type Store } from './store.ts'
 
 export interface Preferences {
@@ -53,8 +54,7 @@ export function createPreferences(store: Store): Preferences {
   function keep(key: string, texts: PreferenceTexts, readAt: number): void {
     known.delete(key)
     known.set(key, { texts, readAt })
-    const [oldest] = known.keys()
-    if (known.size > maxOwners && oldest !== undefined) known.delete(oldest)
+    dropOldest(known, maxOwners)
   }
 
   return {

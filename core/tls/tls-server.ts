@@ -4,6 +4,7 @@ import type { TLSSocket } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
 import { reasonOf, SluiceError } from '../base/errors.ts'
 import { command } from '../base/layout.ts'
+import { dropOldest } from '../base/oldest.ts'
 import { type HandshakeLimits, paceHandshakes } from './handshakes.ts'
 import { normalSerial } from './revocation-list.ts'
 import { readServerCertificates, type ServerCertificates, watchCertificates } from './server-certificates.ts'
@@ -240,8 +241,7 @@ function logRefusedHandshakes(server: Server, log: TlsLog): void {
     // A map keeps the order in which its keys were set: the first one was refused longest ago.
     limitOfAddress.delete(address)
     limitOfAddress.set(address, limit)
-    const [first] = limitOfAddress.keys()
-    if (limitOfAddress.size > maxAddresses && first !== undefined) limitOfAddress.delete(first)
+    dropOldest(limitOfAddress, maxAddresses)
     return limit(performance.now())
   }
 }

@@ -2,6 +2,7 @@
 // position is gone only once it has been absent for as many blocks as make a transaction final, and not by the word of one node of its newest block.
 import { SluiceError } from '../../base/errors.ts'
 import { isObject } from '../../base/json.ts'
+import { dropOldest } from '../../base/oldest.ts'
 import type { At, Head, PositionWitness, RangePosition } from '../../contracts/index.ts'
 import { tradingOf, type NetworkEntry, type Registry } from '../../plugins/index.ts'
 import { isFinal, type Entry } from '../../transactions/entry.ts'
@@ -49,7 +50,7 @@ function looksAt(position: Position, { number }: Pick<Head, 'number'>, { venue }
   const looks = of.positions.get(key) ?? {}
   of.positions.delete(key)
   of.positions.set(key, looks)
-  if (of.positions.size > maxPositions) for (const oldest of [...of.positions.keys()].slice(0, 1)) of.positions.delete(oldest)
+  dropOldest(of.positions, maxPositions)
   return { of, looks }
 }
 

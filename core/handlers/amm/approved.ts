@@ -1,4 +1,5 @@
 // Which of an exchange's contracts trades for a wallet: several carry out the same route, and a wallet need approve one of them only.
+import { dropOldest } from '../../base/oldest.ts'
 import type { Quote } from '../../contracts/index.ts'
 import type { NetworkEntry, VenueEntry } from '../../plugins/index.ts'
 
@@ -39,8 +40,7 @@ export function createApprovedSpenders(): ApprovedSpenders {
       const key = keyOf(approver, quote)
       spenders.delete(key)
       spenders.set(key, quote.spender)
-      const oldest = spenders.keys().next().value
-      if (spenders.size > maxRemembered && oldest !== undefined) spenders.delete(oldest)
+      dropOldest(spenders, maxRemembered)
     },
   }
 }

@@ -1,6 +1,7 @@
 // What the native coin is worth in a token: the cost of gas of quotes that are compared.
 import type { At, GasTerms, Head, Token } from '../../contracts/index.ts'
 import { divideRaw } from '../../base/decimal.ts'
+import { dropOldest } from '../../base/oldest.ts'
 import { after } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../../plugins/index.ts'
 import { askEach, isLeftOut, isOfStates, type AskScope } from './ask-each.ts'
@@ -76,8 +77,7 @@ export function coinRate(
     if (isOfBlock && each.every((one) => !isLeftOut(one) || isOfStates(one))) {
       rates.delete(token.address)
       rates.set(token.address, { block, venues, rated: { rate, source: 'memory' } })
-      const oldest = rates.keys().next().value
-      if (rates.size > mostRates && oldest !== undefined) rates.delete(oldest)
+      dropOldest(rates, mostRates)
     }
     const hasAskedNode = each.some((one) => (isLeftOut(one) ? one.hasWaited : one.answer.source === 'rpc'))
     return { rate, source: hasAskedNode ? 'rpc' : 'memory' }

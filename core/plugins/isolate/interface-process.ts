@@ -1,6 +1,7 @@
 // An interface in the process of its plugin: what its handlers call goes to the server, as the caller whose request they answer.
 import { addressKey } from '../../base/addresses.ts'
 import { isObject } from '../../base/json.ts'
+import { dropOldest } from '../../base/oldest.ts'
 import type { Interface, InterfaceCall, InterfaceError, InterfacePlugin, Log } from '../../contracts/interface.ts'
 import {
   checkInterface,
@@ -154,8 +155,7 @@ export async function runInterface(
       deliveries.delete(id)
       if (tell) return tell(isDelivered)
       early.set(id, isDelivered)
-      const [oldest] = early.keys()
-      if (early.size > maxEarly && oldest !== undefined) early.delete(oldest)
+      dropOldest(early, maxEarly)
     },
   }
 
