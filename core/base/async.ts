@@ -85,6 +85,21 @@ export function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   }
 }
 
+/**
+ * Reads one after the other, so that what was read before a change never comes after what was read behind it. Who asks gets a reading that begins
+ * then or later, and all who ask while one is under way share the next one.
+ */
+export function oneAtATime<T>(read: () => Promise<T>): () => Promise<T> {
+  let current: Promise<T> | undefined
+  let next: Promise<T> | undefined
+  function begin(): Promise<T> {
+    next = undefined
+    current = read().finally(() => (current = undefined))
+    return current
+  }
+  return () => next ?? (current ? (next = current.then(begin, begin)) : begin())
+}
+
 /** Something that may change. Any number of readers may wait for the next change. */
 export interface Condition {
   notifyAll(): void

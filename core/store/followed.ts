@@ -1,5 +1,6 @@
 // What the store says of something, for those who follow it: read once a second for all of them while somebody does, and when this server changed it.
 import type { StoreLog } from './store.ts'
+import { oneAtATime } from '../base/async.ts'
 import { reasonOf } from '../base/errors.ts'
 
 export interface Followed<S> {
@@ -27,22 +28,8 @@ export function createFollowed<S>(
   let timer: NodeJS.Timeout | undefined
   let isFailing = false
 
-  /** One after the other: else what was read before a change could be told after it. */
-  let reading: Promise<void> | undefined
-  let isWanted = false
-
-  function refresh(): Promise<void> {
-    isWanted = true
-    return (reading ??= readWanted())
-  }
-
-  async function readWanted(): Promise<void> {
-    while (isWanted) {
-      isWanted = false
-      await readOnce()
-    }
-    reading = undefined
-  }
+  // Else what was read before a change could be told after it.
+  const refresh = oneAtATime(readOnce)
 
   async function readOnce(): Promise<void> {
     if (followers.size === 0) return

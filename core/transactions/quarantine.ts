@@ -2,7 +2,7 @@
 // operator lifts it. It stands in the store, so all servers on it go by it, also after a restart.
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
-import { createTurns } from '../base/async.ts'
+import { oneAtATime } from '../base/async.ts'
 import { compileOnUse } from '../base/lazy-check.ts'
 import { reasonOf, SluiceError } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
@@ -64,7 +64,6 @@ interface QuarantineOptions {
 const refreshMs = 5_000
 
 export function createQuarantine({ store, log, onBreach, onChange, nowMs = Date.now }: QuarantineOptions): Quarantine {
-  const inTurn = createTurns()
   let shown: string | undefined
   let isFailing = false
   const timer = setInterval(() => void refreshByItself(), refreshMs).unref()
@@ -75,8 +74,8 @@ export function createQuarantine({ store, log, onBreach, onChange, nowMs = Date.
       return (await (plugin === undefined ? all : all.where('plugin', '=', plugin)).execute()).map(readBreach)
     })
 
-  /** One after the other: else what was read before a change could hold after it. */
-  const refresh = (): Promise<void> => inTurn(readNow)
+  // Else what was read before a change could hold after it.
+  const refresh = oneAtATime(readNow)
 
   async function readNow(): Promise<void> {
     const breaches = await inForce()

@@ -1,7 +1,7 @@
 // What an operator has stopped, in the store: all servers on it go by it from the moment it is answered, also after a restart.
 import { sql, type RawBuilder } from 'kysely'
 import { addressKey } from '../base/addresses.ts'
-import { createTurns } from '../base/async.ts'
+import { oneAtATime } from '../base/async.ts'
 import { stopModes, type StopMode } from '../api/limits.ts'
 import { modesAgainst, scopeWords, type Effect, type Stop, type StopScope } from '../config/stops.ts'
 import { StoreUnavailable, type Store, type StoreLog } from '../store/store.ts'
@@ -133,9 +133,11 @@ export function createStops({
   let state: StopState | undefined
   const followers = new Set<(state: StopState) => void>()
   let isFailing = false
-  const inTurn = createTurns()
-  let refreshing = 0
-  const timer = setInterval(() => refreshing === 0 && void refresh(), refreshMs).unref()
+  /** Whether whoever changed what the next reading finds logs it. */
+  let isSaid = false
+  // Else what was read before a change could hold after it.
+  const refresh = oneAtATime(readNow)
+  const timer = setInterval(() => void refresh(), refreshMs).unref()
 
   const stored = async (): Promise<readonly Stop[]> =>
     store.read(async (db) =>
@@ -144,17 +146,14 @@ export function createStops({
 
   const inForce = async (scope: StopScope): Promise<readonly Stop[]> => (await stored()).filter((stop) => isSame(stop.scope, scope))
 
-  /** One after the other: else what was read before a change could hold after it. @param isSaid it is logged already */
-  async function refresh(isSaid = false): Promise<void> {
-    refreshing += 1
-    try {
-      await inTurn(() => readNow(isSaid))
-    } finally {
-      refreshing -= 1
-    }
+  function refreshSaid(): Promise<void> {
+    isSaid = true
+    return refresh()
   }
 
-  async function readNow(isSaid: boolean): Promise<void> {
+  async function readNow(): Promise<void> {
+    const wasSaid = isSaid
+    isSaid = false
     const files = readFiles()
     const areOthers = JSON.stringify(files) !== shownFiles
     if (areOthers) sayFiles(files)
@@ -167,7 +166,7 @@ export function createStops({
       if (!isOther) return
       shown = JSON.stringify(now)
       onChange(now)
-      for (const { mode, scope, setBy, since, reason } of isSaid ? [] : now)
+      for (const { mode, scope, setBy, since, reason } of wasSaid ? [] : now)
         log.warn({ mode, of: scopeWords(scope), setBy, since, reason }, `${mode} is in force for ${scopeWords(scope)}`)
     } catch (error) {
       // Logged once as long as it lasts.
@@ -209,7 +208,7 @@ export function createStops({
       if (state) changed(state)
       return () => void followers.delete(follower)
     },
-    refresh: () => refresh(),
+    refresh,
     stop: () => clearInterval(timer),
     async set({ mode, scope, reason }, { client, requestId }) {
       const before = await inForce(scope)
@@ -223,7 +222,7 @@ export function createStops({
       )
       // Also where it was in force: whoever set it may still be waiting.
       await waitForWriters()
-      await refresh(true)
+      await refreshSaid()
       const set = (await inForce(scope)).find((each) => each.mode === mode)
       log.warn(
         { by: client, requestId, of: scopeWords(scope), before: before.map((each) => each.mode), now: mode, reason },
@@ -249,7 +248,7 @@ export function createStops({
           { by: client, requestId, of: scopeWords(scope), before: lifted.map((each) => each.mode) },
           `${lifted.map((each) => each.mode).join(' and ')} lifted for ${scopeWords(scope)}`,
         )
-      await refresh(true)
+      await refreshSaid()
       return lifted
     },
   }

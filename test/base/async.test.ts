@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { expect } from 'chai'
-import { abortable, createNotifier, pause, withDeadline, withTimeout } from '../../core/base/async.ts'
+import { abortable, createNotifier, oneAtATime, pause, withDeadline, withTimeout } from '../../core/base/async.ts'
 
 const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
@@ -74,6 +74,72 @@ describe('waiting for work', () => {
     const notifier = createNotifier()
     notifier.notify()
     expect([await notifier.wait(60_000), await notifier.wait(1)]).to.deep.equal([true, false])
+  })
+})
+
+describe('reading one at a time', () => {
+  /** Each reading waits until it is ended. */
+  function readings() {
+    const begun: { end(): void; fail(): void }[] = []
+    const read = oneAtATime(() => {
+      const number = begun.length + 1
+      return new Promise<number>((resolve, reject) =>
+        begun.push({ end: () => resolve(number), fail: () => reject(new Error(`reading ${number} failed`)) }),
+      )
+    })
+    return { read, begun }
+  }
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+  it('begins at once where none is under way, and reads once more for all who ask meanwhile', async () => {
+    const { read, begun } = readings()
+    const first = read()
+    expect(begun).to.have.length(1)
+    const others = [read(), read(), read()]
+    await turn()
+    expect(begun).to.have.length(1)
+    begun[0]?.end()
+    expect(await first).to.equal(1)
+    await turn()
+    expect(begun).to.have.length(2)
+    // This one asks while the second is under way, which began before.
+    const later = read()
+    begun[1]?.end()
+    expect(await Promise.all(others)).to.deep.equal([2, 2, 2])
+    await turn()
+    begun[2]?.end()
+    expect(await later).to.equal(3)
+    const last = read()
+    expect(begun).to.have.length(4)
+    begun[3]?.end()
+    expect(await last).to.equal(4)
+  })
+
+  it('reads on after a failure, which only those get who asked for that reading', async () => {
+    const { read, begun } = readings()
+    const [first, next] = [reasonOf(read()), read()]
+    begun[0]?.fail()
+    expect(await first)
+      .to.be.instanceOf(Error)
+      .with.property('message', 'reading 1 failed')
+    await turn()
+    begun[1]?.end()
+    expect(await next).to.equal(2)
+  })
+
+  it('never begins a second one at the moment in which one ends', async () => {
+    let [underWay, most] = [0, 0]
+    const read = oneAtATime(async () => {
+      underWay += 1
+      most = Math.max(most, underWay)
+      await turn()
+      underWay -= 1
+    })
+    const ask = async (): Promise<void> => {
+      for (let each = 0; each < 5; each += 1) await read()
+    }
+    await Promise.all([ask(), ask(), read().then(ask)])
+    expect(most).to.equal(1)
   })
 })
 
