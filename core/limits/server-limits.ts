@@ -1,6 +1,7 @@
 // The limits of clients, as this server's conf/clients.yml and those of other servers on the same store have them: the stricter of each holds until they
 // are equal. Each server writes its own beside its heartbeat and reads those of the others every second, so a request asks nobody.
 import { sql } from 'kysely'
+import { oneAtATime } from '../base/async.ts'
 import { isLess } from '../base/decimal.ts'
 import { isObject } from '../base/json.ts'
 import { isClientLimits, type Client, type ClientLimits } from '../config/clients.ts'
@@ -60,6 +61,8 @@ export function createServerLimits({
   let isFailing = false
   // The embedded store has one server.
   const isShared = store.kind === 'postgres'
+  // Else what was written or read before a change could come after it.
+  const refresh = isShared ? oneAtATime(exchange) : async () => {}
   const timer = isShared ? setInterval(() => void refresh(), refreshMs).unref() : undefined
   clients.onChange(() => {
     own = limitsIn(clients.list)
@@ -72,8 +75,7 @@ export function createServerLimits({
     wereThere ||= all.size > 0
   }
 
-  async function refresh(): Promise<void> {
-    if (!isShared) return
+  async function exchange(): Promise<void> {
     const text = JSON.stringify([...own])
     try {
       await store.writeOnce((db) =>

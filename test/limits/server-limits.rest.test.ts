@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { pause } from '../../core/base/async.ts'
 import type { Client, ClientLimits } from '../../core/config/clients.ts'
 import type { ClientChange } from '../../core/config/live-clients.ts'
 import { createServerLimits, strictest } from '../../core/limits/server-limits.ts'
@@ -21,7 +22,7 @@ describe('the limits of servers on one store', () => {
       for (const each of leases.splice(0)) await each.stop()
     })
 
-    async function server(serverId: string, first: Record<string, ClientLimits>) {
+    async function server(serverId: string, first: Record<string, ClientLimits>, of: Store = store) {
       const lease = store.openLeases(
         { serverId, serverName: `host of ${serverId}`, log },
         { requested: () => {}, granted: () => {}, freed: () => {}, owned: () => {} },
@@ -38,7 +39,7 @@ describe('the limits of servers on one store', () => {
         onChange: (listener: (changes: readonly ClientChange[]) => void) => void listeners.push(listener),
       }
       const limits = createServerLimits({
-        store,
+        store: of,
         serverId,
         clients,
         log: { warn: (fields, message) => void said.push({ ...fields, message }) },
@@ -83,6 +84,32 @@ describe('the limits of servers on one store', () => {
       await server('other', { bot: { maxDailyLoss: '9', maxLeverage: 5 } })
       await one.refresh()
       expect(one.strictestOf('bot')).to.deep.equal({ maxDailyLoss: '9', maxLeverage: 1 })
+    })
+
+    it('are in the store as they were changed last, also where writing those before took longer', async () => {
+      let [isHeld, release] = [false, () => {}]
+      let held: Promise<unknown> | undefined
+      const slow: Store = {
+        ...store,
+        writeOnce(statement) {
+          if (!isHeld) return store.writeOnce(statement)
+          isHeld = false
+          const write = new Promise<void>((resolve) => (release = resolve)).then(() => store.writeOnce(statement))
+          held = write
+          return write
+        },
+      }
+      const one = await server('one', { bot: { maxFee: '3' } }, slow)
+      const other = await server('other', {})
+      isHeld = true
+      one.change({ bot: { maxFee: '2' } })
+      one.change({ bot: { maxFee: '1' } })
+      const written = one.refresh()
+      await Promise.race([written, pause(200)])
+      release()
+      await Promise.all([held, written])
+      await other.refresh()
+      expect(other.strictestOf('bot')).to.deep.equal({ maxFee: '1' })
     })
 
     it('are no longer those of a server that has ended', async () => {
