@@ -130,6 +130,28 @@ async function findImages(
 export const isAccountImage = (change: unknown): change is AccountImage =>
   isObject(change) && typeof change['address'] === 'string' && Number.isSafeInteger(change['slot']) && 'data' in change
 
+/** Tells each new head until the signal aborts. Where heads fail, and where they end, they are followed again, less and less often. */
+export async function followHeads(
+  chain: Pick<Chain, 'heads'>,
+  signal: AbortSignal,
+  { onHead, onFailure }: { onHead(head: Head): void; onFailure(error: unknown): void },
+): Promise<void> {
+  const backoff = createBackoff()
+  while (!signal.aborted) {
+    try {
+      for await (const head of chain.heads(signal)) {
+        if (signal.aborted) return
+        onHead(head)
+        backoff.reset()
+      }
+    } catch (error) {
+      if (!signal.aborted) onFailure(error)
+    }
+    backoff.failed()
+    await pause(backoff.pauseMs, signal, { ref: false })
+  }
+}
+
 interface HeadFollowerOptions {
   chain: Pick<Chain, 'head' | 'heads' | 'changes'>
   subject: StateSubject
@@ -178,22 +200,6 @@ export function createHeadFollower({ chain, subject, telemetry, history, clock, 
   function reportLost(what: string, error: unknown): void {
     reason = reasonOf(error)
     telemetry.trouble(subject, 'lost', `${what}: ${reason}`, error)
-  }
-
-  async function subscribe(signal: AbortSignal): Promise<void> {
-    const backoff = createBackoff()
-    while (!signal.aborted) {
-      try {
-        for await (const head of chain.heads(signal)) {
-          announce(head)
-          backoff.reset()
-        }
-      } catch (error) {
-        if (!signal.aborted) reportLost(`new heads of ${name} cannot be followed`, error)
-      }
-      backoff.failed()
-      await pause(backoff.pauseMs, signal)
-    }
   }
 
   function announce(head: Head): void {
@@ -282,7 +288,10 @@ export function createHeadFollower({ chain, subject, telemetry, history, clock, 
       running = signal
       newest = undefined
       freshAt = -Infinity
-      void subscribe(signal)
+      void followHeads(chain, signal, {
+        onHead: announce,
+        onFailure: (error) => reportLost(`new heads of ${name} cannot be followed`, error),
+      })
     },
     confirm: () =>
       (confirming ??= withDeadline(running, timeoutMs, askForHead).finally(() => {

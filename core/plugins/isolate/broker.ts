@@ -1,10 +1,11 @@
 // What a host may ask of the chain that its connector is on: heads, events of blocks, and what the family's reader reads. Nothing else leads out.
-import { createBackoff, pause } from '../../base/async.ts'
+import { pause } from '../../base/async.ts'
 import { list, text } from '../../contracts/answers/contract.ts'
 import { headSchema } from '../../contracts/answers/common.ts'
 import type { Chain, Head, Log, RemoteReading } from '../../contracts/index.ts'
 import { SluiceError } from '../../base/errors.ts'
 import { isObject } from '../../base/json.ts'
+import { followHeads } from '../../live-state/blocks.ts'
 import { parserOf } from '../code/parser.ts'
 import { messageOf } from '../code/thrown.ts'
 
@@ -139,25 +140,19 @@ export function createBroker({ chain, network, remote, onHead, staleBlocks, log,
   }
 
   /** A host asks once for heads: where they fail they are followed again, as in the server. */
-  async function tellHeads(signal: AbortSignal): Promise<void> {
-    const backoff = createBackoff()
+  function tellHeads(signal: AbortSignal): Promise<void> {
     let failure: string | undefined
-    while (!signal.aborted) {
-      try {
-        for await (const head of chain.heads(signal)) {
-          if (signal.aborted) return
-          onHead(remember(head), remote.facts(chain.reader, head))
-          backoff.reset()
-          failure = undefined
-        }
-      } catch (thrown) {
-        const reason = messageOf(thrown)
-        if (!signal.aborted && reason !== failure) log.warn({ network, reason }, 'heads of a host cannot be followed; tried again')
+    return followHeads(chain, signal, {
+      onHead(head) {
+        onHead(remember(head), remote.facts(chain.reader, head))
+        failure = undefined
+      },
+      onFailure(error) {
+        const reason = messageOf(error)
+        if (reason !== failure) log.warn({ network, reason }, 'heads of a host cannot be followed; tried again')
         failure = reason
-      }
-      backoff.failed()
-      await pause(backoff.pauseMs, signal, { ref: false })
-    }
+      },
+    })
   }
 
   function reset(): void {
