@@ -9,7 +9,7 @@ import {
   type Token,
 } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
-import { isAddress } from './encoding.ts'
+import { isAddress, isBytes } from './encoding.ts'
 import type { Call, CallResult, Evm, EvmReader, FoundLog, LogFilter, Probe } from './types.ts'
 
 /** What a reader knows without asking the network. */
@@ -153,19 +153,18 @@ function readRequest(asked: unknown): Request {
   throw new SluiceError('UNSUPPORTED', 'The plugin asked its reader for something that is not read, call or logs of an EVM chain.')
 }
 
-const isData = (value: unknown): value is string => typeof value === 'string' && /^0x(?:[\da-fA-F]{2})*$/.test(value)
 const isTopic = (value: unknown) => typeof value === 'string' && /^0x[\da-fA-F]{64}$/.test(value)
 
 function isCallOrProbe(value: unknown): value is Call | Probe {
   if (!isObject(value)) return false
   const { to, data, code, args } = value
-  return code === undefined ? isAddress(to) && isData(data) : isData(code) && (args === undefined || isData(args))
+  return code === undefined ? isAddress(to) && isBytes(data) : isBytes(code) && (args === undefined || isBytes(args))
 }
 
 function isPlainCall(value: unknown): value is { to?: string; from?: string; data: string } {
   if (!isObject(value)) return false
   const { to, from, data } = value
-  return isData(data) && [to, from].every((each) => each === undefined || isAddress(each))
+  return isBytes(data) && [to, from].every((each) => each === undefined || isAddress(each))
 }
 
 function isFilter(value: unknown): value is LogFilter {
