@@ -85,6 +85,25 @@ export function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   }
 }
 
+/** So many places for work that takes time, in the order of the calls. Who waits for one gets what passes it on, however often that is called. */
+export function createPlaces(most: number): () => Promise<() => void> {
+  const waiting: (() => void)[] = []
+  let used = 0
+  return async () => {
+    if (used < most) used += 1
+    // Its place is passed on by the one before.
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    let isPassedOn = false
+    return () => {
+      if (isPassedOn) return
+      isPassedOn = true
+      const next = waiting.shift()
+      if (next) next()
+      else used -= 1
+    }
+  }
+}
+
 /**
  * Reads one after the other, so that what was read before a change never comes after what was read behind it. Who asks gets a reading that begins
  * then or later, and all who ask while one is under way share the next one.

@@ -1,7 +1,8 @@
 import { getEventListeners } from 'node:events'
 import { expect } from 'chai'
-import { abortable, createNotifier, oneAtATime, pause, withDeadline, withTimeout } from '../../core/base/async.ts'
+import { abortable, createNotifier, createPlaces, oneAtATime, pause, withDeadline, withTimeout } from '../../core/base/async.ts'
 
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
 const reasonOf = (work: Promise<unknown>) =>
@@ -77,6 +78,27 @@ describe('waiting for work', () => {
   })
 })
 
+describe('places for work', () => {
+  it('are given in the order of the calls, so many at a time, and each is passed on once', async () => {
+    const takePlace = createPlaces(2)
+    const begun: { number: number; passOn: () => void }[] = []
+    for (const number of [1, 2, 3, 4, 5]) void takePlace().then((passOn) => begun.push({ number, passOn }))
+    const numbers = async () => {
+      await turn()
+      return begun.map((each) => each.number)
+    }
+    expect(await numbers()).to.deep.equal([1, 2])
+    begun[1]?.passOn()
+    begun[1]?.passOn()
+    expect(await numbers()).to.deep.equal([1, 2, 3])
+    for (const each of begun.splice(0)) each.passOn()
+    expect(await numbers()).to.deep.equal([4, 5])
+    for (const each of begun.splice(0)) each.passOn()
+    for (const number of [6, 7, 8]) void takePlace().then((passOn) => begun.push({ number, passOn }))
+    expect(await numbers()).to.deep.equal([6, 7])
+  })
+})
+
 describe('reading one at a time', () => {
   /** Each reading waits until it is ended. */
   function readings() {
@@ -89,7 +111,6 @@ describe('reading one at a time', () => {
     })
     return { read, begun }
   }
-  const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
   it('begins at once where none is under way, and reads once more for all who ask meanwhile', async () => {
     const { read, begun } = readings()

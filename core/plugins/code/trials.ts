@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { parseSchemaAnswer, type SchemaAnswer, type SchemaQuestion } from '../../config/plugin-schema.ts'
 import type { Token, TradingType } from '../../contracts/index.ts'
+import { createPlaces } from '../../base/async.ts'
 import { threadUrl } from '../../base/layout.ts'
 import { hookUpdate } from './compile.ts'
 import type { FoundPlugin } from '../discover/find.ts'
@@ -41,23 +42,8 @@ const codeRangeSizeMb = 64
  */
 export function startTrials(budget: LoadBudget): Trials {
   const idle: Thread[] = []
-  const waiting: (() => void)[] = []
   let running = 0
-  let turns = 1
-
-  /** Waits for a turn. The returned function passes the turn on, once. */
-  async function takeTurn(): Promise<() => void> {
-    if (turns > 0) turns -= 1
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    let passed = false
-    return () => {
-      if (passed) return
-      passed = true
-      const next = waiting.shift()
-      if (next === undefined) turns += 1
-      else next()
-    }
-  }
+  const takeTurn = createPlaces(1)
 
   async function run(request: TrialRequest, step: Step): Promise<TrialReply & { is: 'passed' | 'judged' }> {
     const passTurn = await takeTurn()

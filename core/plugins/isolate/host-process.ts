@@ -2,6 +2,7 @@
 import { Socket } from 'node:net'
 import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { createPlaces } from '../../base/async.ts'
 import type {
   BookMarket,
   Chain,
@@ -66,22 +67,14 @@ for (const event of ['unhandledRejection', 'uncaughtException'] as const)
   process.on(event, (thrown: unknown) => channel.tell('fault', [messageOf(thrown)]))
 
 /** Readings of the chain and of the web under way. Others wait: the server ends a process that asks too much at once (`maxQuestions` of `host-run.ts`). */
-const [readPlaces, webPlaces] = [createPlaces(48), createPlaces(16)]
+const [takeReadPlace, takeWebPlace] = [createPlaces(48), createPlaces(16)]
 
-function createPlaces(most: number) {
-  return { most, used: 0, waiting: [] as (() => void)[] }
-}
-
-async function inPlace<T>(places: ReturnType<typeof createPlaces>, work: () => Promise<T>): Promise<T> {
-  if (places.used < places.most) places.used += 1
-  // Its place is passed on by the one before.
-  else await new Promise<void>((go) => places.waiting.push(go))
+async function inPlace<T>(takePlace: typeof takeReadPlace, work: () => Promise<T>): Promise<T> {
+  const passOn = await takePlace()
   try {
     return await work()
   } finally {
-    const next = places.waiting.shift()
-    if (next) next()
-    else places.used -= 1
+    passOn()
   }
 }
 
@@ -97,7 +90,7 @@ globalThis.fetch = async (input, init) => {
     ...(sent !== undefined && { body: sent }),
   }
   try {
-    const answered = (await inPlace(webPlaces, () => channel.ask('fetch', [question], request.signal))) as WebAnswer
+    const answered = (await inPlace(takeWebPlace, () => channel.ask('fetch', [question], request.signal))) as WebAnswer
     const body = nullBodyStatus.has(answered.status) ? null : Buffer.from(answered.body, 'base64')
     return new Response(body, {
       status: answered.status,
@@ -288,7 +281,7 @@ function runVenue(venue: HostVenue, index: number, settings: HostSettings): Runn
   }
   const reader = plugin.family.remote.connect(
     () => facts,
-    async (request, { signal }) => (await inPlace(readPlaces, () => withFacts('read', [request], signal))).answer,
+    async (request, { signal }) => (await inPlace(takeReadPlace, () => withFacts('read', [request], signal))).answer,
   )
   const connector = instantiateConnector(plugin, name, tradingTypes, { chain, network, reader, log, ...own })
   const { AMM: amm } = connector

@@ -1,6 +1,7 @@
 // The hosts of a server: who may start when, what each sees, and the connectors that the server has of them.
 import { setMaxListeners } from 'node:events'
 import type { Chain, Log, RemoteReading } from '../../contracts/index.ts'
+import { createPlaces } from '../../base/async.ts'
 import { isObject } from '../../base/json.ts'
 import { hookUpdate } from '../code/compile.ts'
 import type { FoundPlugin } from '../discover/find.ts'
@@ -60,24 +61,14 @@ export function createHosts(options: HostsOptions): Hosts {
   const hosts = new Set<Host>()
   /** By `chain/network`: the hosts with a venue there, and which of theirs it is. */
   const onNetwork = new Map<string, { readonly host: Host; readonly index: number }[]>()
-  const waiting: (() => void)[] = []
-  let starting = 0
+  const takePlace = createPlaces(maxStarting)
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
   /** Settle; never reject. */
   const opening = new Set<Promise<unknown>>()
 
   async function takeTurn(): Promise<() => void> {
-    if (starting >= maxStarting) await new Promise<void>((resolve) => waiting.push(resolve))
-    else starting += 1
-    let isPassedOn = false
-    const passOn = () => {
-      if (isPassedOn) return
-      isPassedOn = true
-      const next = waiting.shift()
-      if (next) next()
-      else starting -= 1
-    }
+    const passOn = await takePlace()
     // One that hangs delays no other.
     setTimeout(passOn, maxTurnMs).unref()
     return passOn
