@@ -55,29 +55,7 @@ export function positionReader(exchange: RangeExchange, read: Read) {
   const readAll = (others: readonly Call[], ids: readonly bigint[], at: At) => known.read(read, others, ids, at)
 
   return {
-    async position(id: string, at: At): Promise<{ head: Head; position?: TickPosition } | undefined> {
-      const tokenId = tokenOf(id)
-      if (tokenId === undefined) return undefined
-      for (let round = 0; round < maxRounds; round += 1) {
-        const { head, answers } = await readAll([], [tokenId], at)
-        const found = readOne(tokenId, answers.get(tokenId))
-        if (found?.unread !== undefined) throw unreadPosition(tokenId, found.unread)
-        if (found) return { head, ...(found.position && { position: found.position }) }
-      }
-      throw changedTooFast()
-    },
-
-    async positionsById(ids: readonly string[], at: At) {
-      const tokenIds = ids.flatMap((id) => tokenOf(id) ?? [])
-      for (let round = 0; round < maxRounds; round += 1) {
-        const { head, answers } = await readAll([], tokenIds, at)
-        const found = tokenIds.map((tokenId) => ({ tokenId, one: readOne(tokenId, answers.get(tokenId)) }))
-        if (found.some(({ one }) => !one)) continue
-        const unread = found.flatMap(({ tokenId, one }) => (one?.unread === undefined ? [] : [unreadIn(exchange, tokenId, one.unread)]))
-        return { head, positions: found.flatMap(({ one }) => one?.position ?? []), unread }
-      }
-      throw changedTooFast()
-    },
+    ...readersById(exchange, readAll, readOne),
 
     async positionsOf({ owner }: { readonly owner: string }, at: At): Promise<RangePositions> {
       let count = usualPositions
@@ -105,17 +83,67 @@ export function positionReader(exchange: RangeExchange, read: Read) {
 }
 
 /** `unread`: why nobody can say what it is worth. */
-interface OnePosition {
+export interface OnePosition {
   readonly position?: TickPosition
   readonly unread?: string
 }
 
-const unreadIn = ({ version }: RangeExchange, tokenId: bigint, reason: string) => ({ tokenId: tokenId.toString(), version, reason })
+/**
+ * Reading positions by their ids, of which there may be none.
+ * @param readOne undefined where another reading is needed: then the position's key is known
+ */
+export function readersById<K>(
+  exchange: Pick<RangeExchange, 'version'>,
+  readAll: (
+    others: readonly Call[],
+    ids: readonly bigint[],
+    at: At,
+  ) => Promise<{ readonly head: Head; readonly answers: ReadonlyMap<bigint, PositionAnswer<K>> }>,
+  readOne: (tokenId: bigint, answer: PositionAnswer<K> | undefined) => OnePosition | undefined,
+) {
+  async function readEach(tokenIds: readonly bigint[], at: At) {
+    for (let round = 0; round < maxRounds; round += 1) {
+      const { head, answers } = await readAll([], tokenIds, at)
+      const found = tokenIds.map((tokenId) => ({ tokenId, one: readOne(tokenId, answers.get(tokenId)) }))
+      if (found.every(({ one }) => one !== undefined)) return { head, found }
+    }
+    throw changedTooFast()
+  }
+
+  return {
+    async position(id: string, at: At): Promise<{ head: Head; position?: TickPosition } | undefined> {
+      const tokenId = tokenOf(id)
+      if (tokenId === undefined) return undefined
+      const { head, found } = await readEach([tokenId], at)
+      const { position, unread } = found[0]?.one ?? {}
+      if (unread !== undefined) throw unreadPosition(tokenId, unread)
+      return { head, ...(position && { position }) }
+    },
+
+    async positionsById(ids: readonly string[], at: At) {
+      const { head, found } = await readEach(
+        ids.flatMap((id) => tokenOf(id) ?? []),
+        at,
+      )
+      return {
+        head,
+        positions: found.flatMap(({ one }) => one?.position ?? []),
+        unread: found.flatMap(({ tokenId, one }) => (one?.unread === undefined ? [] : [unreadIn(exchange, tokenId, one.unread)])),
+      }
+    },
+  }
+}
+
+export const unreadIn = ({ version }: Pick<RangeExchange, 'version'>, tokenId: bigint, reason: string) => ({
+  tokenId: tokenId.toString(),
+  version,
+  reason,
+})
 
 export const unreadReason = (contract: string): string =>
   `the contract ${contract} does not answer as it should, so that nobody knows what it is worth`
 
-export const unreadPosition = (tokenId: bigint, reason: string): SluiceError =>
+const unreadPosition = (tokenId: bigint, reason: string): SluiceError =>
   new SluiceError('UNSUPPORTED', `The position ${tokenId} is not shown and not changed: ${reason}.`)
 
 function listCalls({ positionManager }: RangeExchange, owner: string, count: number): readonly Call[] {

@@ -12,9 +12,11 @@ import {
   feesOwed,
   isRange,
   maxPositions,
+  readersById,
   tooMany,
-  unreadPosition,
+  unreadIn,
   unreadReason,
+  type OnePosition,
 } from '../v3/range-positions.ts'
 import { priceOf, rangeOf, type TickPosition, type TickRange } from '../v3/range-prices.ts'
 import { isPlausible } from '../v3/swap.ts'
@@ -56,7 +58,7 @@ const ofHooks = ({ hooks }: PoolKey): string =>
 
 /** Reads positions at one block. Pool and range of a position are read once and kept; after that one round trip reads everything. */
 export function positionReader(exchange: V4Positions, read: Read, reader: Pick<EvmReader, 'logs'>) {
-  const known = new KnownPositions<PositionKey, OnePosition>(queryOf)
+  const known = new KnownPositions<PositionKey, OwnedPosition>(queryOf)
   const searches = new Map<string, Search>()
 
   function queryOf(tokenId: bigint, key?: PositionKey): PositionQuery<PositionKey> {
@@ -69,7 +71,7 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
   }
 
   /** Undefined where another read is needed: then the position's key is known. Empty where there is no such position. */
-  function readOne(tokenId: bigint, answer: PositionAnswer<PositionKey> | undefined): OnePosition | undefined {
+  function readOne(tokenId: bigint, answer: PositionAnswer<PositionKey> | undefined): OwnedPosition | undefined {
     if (!answer) return undefined
     return known.madeOf(tokenId, answer, () => {
       const [ownerOf, info, ...state] = answer.results
@@ -82,7 +84,7 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
       }
       const found = { owner: checksummedIn(owner), key }
       const position = actOnLiquidity(key.pool) ? undefined : positionOf(exchange, tokenId, found, state)
-      return position ? { ...found, position } : found
+      return { owner: found.owner, ...(position ? { position } : { unread: reasonOf(exchange, key.pool) }) }
     })
   }
 
@@ -114,35 +116,7 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
   }
 
   return {
-    async position(id: string, at: At): Promise<{ head: Head; position?: TickPosition } | undefined> {
-      const tokenId = tokenOf(id)
-      if (tokenId === undefined) return undefined
-      for (let round = 0; round < maxRounds; round += 1) {
-        const { head, answers } = await readAll([], [tokenId], at)
-        const found = readOne(tokenId, answers.get(tokenId))
-        if (!found) continue
-        const { key, position } = found
-        if (key && !position) throw unreadPosition(tokenId, reasonOf(exchange, key.pool))
-        return { head, ...(position && { position }) }
-      }
-      throw changedTooFast()
-    },
-
-    async positionsById(ids: readonly string[], at: At) {
-      const tokenIds = ids.flatMap((id) => tokenOf(id) ?? [])
-      for (let round = 0; round < maxRounds; round += 1) {
-        const { head, answers } = await readAll([], tokenIds, at)
-        const found = tokenIds.map((tokenId) => ({ tokenId, one: readOne(tokenId, answers.get(tokenId)) }))
-        if (found.some(({ one }) => !one)) continue
-        const unread = found.flatMap(({ tokenId, one }) =>
-          one?.key && !one.position
-            ? [{ tokenId: tokenId.toString(), version: exchange.version, reason: reasonOf(exchange, one.key.pool) }]
-            : [],
-        )
-        return { head, positions: found.flatMap(({ one }) => one?.position ?? []), unread }
-      }
-      throw changedTooFast()
-    },
+    ...readersById(exchange, readAll, readOne),
 
     async positions(owner: string, remembered: readonly string[], at: At): Promise<RangePositions> {
       const search = searchOf(owner)
@@ -168,11 +142,7 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
         return {
           head,
           positions: own.flatMap(({ found }) => found?.position ?? []).toSorted(byId),
-          unread: own.flatMap(({ tokenId, found }) =>
-            found?.key && !found.position
-              ? [{ tokenId: tokenId.toString(), version: exchange.version, reason: reasonOf(exchange, found.key.pool) }]
-              : [],
-          ),
+          unread: own.flatMap(({ tokenId, found }) => (found?.unread === undefined ? [] : [unreadIn(exchange, tokenId, found.unread)])),
           ...(search.from !== undefined && { searchedFromBlock: search.from }),
           ...(notSearched !== undefined && { notSearched }),
           ...(count > own.length && { missing: count - own.length }),
@@ -207,11 +177,9 @@ async function failureOf(search: () => Promise<void>, at: At): Promise<string | 
   }
 }
 
-/** `position` is absent where the pool's hooks decide what it is worth, or its state cannot be read. */
-interface OnePosition {
+/** `unread` where the pool's hooks decide what it is worth, or its state cannot be read. */
+interface OwnedPosition extends OnePosition {
   readonly owner?: string
-  readonly key?: PositionKey
-  readonly position?: TickPosition
 }
 
 /**
