@@ -1,10 +1,10 @@
 import { responseKey } from '../live-state/token-book.ts'
-import { type At, type EvmVerbs, type Permit2Allowance, type Plan, type Token } from '../contracts/index.ts'
+import { type At, type EvmVerbs, type FeeOverrides, type Permit2Allowance, type Plan, type Token } from '../contracts/index.ts'
 import { isUnlimited } from '../contracts/permit2.ts'
 import { fromRaw } from '../base/decimal.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
 import { gasOf, type SubmitResult } from '../transactions/submit-request.ts'
-import type { Handler, Handlers, Services } from './context.ts'
+import type { Handler, Handlers, NetworkContext, Services } from './context.ts'
 import { readRaw } from './read-fields.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
 import {
@@ -81,12 +81,7 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
       ...(transactions.length > 1 && { transactions }),
     }
   }
-  if (request.dryRun) {
-    const { prepared } = await network.impl.rail.check(plan.steps, plan.needs, address, { feeOverrides: feeOverrides }, at)
-    const nonce = request.nonce ?? (await services.transactions.nextNonce({ network, address }, signal))
-    const transactions = steps.map((_, index) => ({ nonce: nonce + index, txHash: '' }))
-    return answer({ transactions, nonce: nonce + steps.length - 1, txHash: '', gas: gasOf(prepared) })
-  }
+  if (request.dryRun) return answer(await dryRunOf(plan, { address, nonce: request.nonce, feeOverrides }, context))
   const submitted = await services.transactions.submit(
     {
       ...context,
@@ -109,6 +104,18 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
     signal,
   )
   return answer(submitted)
+}
+
+/** What a submission would be answered with: the nonces that are next now, and no hashes. */
+export async function dryRunOf(
+  { steps, needs }: Plan,
+  { address, nonce, feeOverrides }: { address: string; nonce: number | undefined; feeOverrides: FeeOverrides },
+  { network, services, signal }: NetworkContext,
+): Promise<Pick<SubmitResult, 'transactions' | 'nonce' | 'txHash' | 'gas'>> {
+  const { prepared } = await network.impl.rail.check(steps, needs, address, { feeOverrides }, { signal })
+  const first = nonce ?? (await services.transactions.nextNonce({ network, address }, signal))
+  const transactions = steps.map((_, index) => ({ nonce: first + index, txHash: '' }))
+  return { transactions, nonce: first + steps.length - 1, txHash: '', gas: gasOf(prepared) }
 }
 
 /** Of several connectors those spenders whose allowance is another one, as each takes a transaction. One at least: the answer has its hash. */

@@ -3,9 +3,9 @@ import type { At, Plan } from '../contracts/index.ts'
 import { isSameAddress } from '../base/addresses.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
 import { givesNothing } from '../transactions/budgets.ts'
-import { gasOf, type SubmitResult } from '../transactions/submit-request.ts'
+import type { SubmitResult } from '../transactions/submit-request.ts'
 import type { Handler, Handlers, NetworkContext } from './context.ts'
-import { evmOf } from './evm.ts'
+import { dryRunOf, evmOf } from './evm.ts'
 import { versionOf } from './spenders.ts'
 import { knownOf } from './standing-rights.ts'
 import { connectorsOf, touchedTokens } from './touches.ts'
@@ -28,12 +28,7 @@ const evmRevoke: Handler<'EVMRevoke'> = async (request, context) => {
     ...showGas(gas, network),
     transactions: transactions.map((each) => ({ ...each })),
   })
-  if (request.dryRun) {
-    const { prepared } = await network.impl.rail.check(plan.steps, plan.needs, address, { feeOverrides }, at)
-    const first = given ?? (await services.transactions.nextNonce({ network, address }, signal))
-    const transactions = steps.map((_, index) => ({ nonce: first + index, txHash: '' }))
-    return answer({ transactions, nonce: first + steps.length - 1, txHash: '', gas: gasOf(prepared) })
-  }
+  if (request.dryRun) return answer(await dryRunOf(plan, { address, nonce: given, feeOverrides }, context))
   const submitted = await services.transactions.submit(
     {
       ...context,
