@@ -205,7 +205,7 @@ export async function loadConnector(
   { venues: wanted, unserved }: ConnectorVenues,
   options: LoadOptions,
 ): Promise<LoadedConnector> {
-  const { found, description, manifest, configuration, deprecated } = candidate
+  const { found, manifest, configuration } = candidate
   if (candidate.host && options.hosts !== 'here')
     return loadContained(candidate, candidate.host, { venues: wanted, unserved }, options, options.hosts)
   const plugin = await importCandidate(candidate, options.budget)
@@ -231,30 +231,26 @@ export async function loadConnector(
   })
   return Object.freeze<LoadedConnector>({
     kind: 'connector',
-    ...aboutPlugin(found),
-    family: description.family,
-    manifest,
-    configuration,
-    deprecated,
+    ...aboutPlugin(candidate, venues),
     unserved,
     venues,
-    available_networks: networksOf(venues),
   })
 }
 
 /** The same in a host. */
 async function loadContained(
-  { found, description: { family }, manifest, configuration, deprecated }: Candidate,
+  candidate: Candidate,
   host: Host,
   { venues: wanted, unserved }: ConnectorVenues,
   { logOf }: LoadOptions,
   hosts: Hosts,
 ): Promise<LoadedConnector> {
-  const { name } = found
+  const { description, manifest, configuration } = candidate
+  const { name } = candidate.found
   const log = logOf(name)
   const hosted = wanted.map(({ on, contracts }): HostedVenue => {
     const { chain, network, tokens, implementation, remote } = on
-    if (!remote) throw trustedOnly(name, notRemote(family))
+    if (!remote) throw trustedOnly(name, notRemote(description.family))
     const { config } = configuration
     const { nativeCurrency } = implementation
     const venue = { chain, network, config, contracts, tokens, nativeCurrency, tradingTypes: manifest.trading_type }
@@ -272,15 +268,10 @@ async function loadContained(
   })
   return Object.freeze<LoadedConnector>({
     kind: 'connector',
-    ...aboutPlugin(found),
+    ...aboutPlugin(candidate, venues),
     host,
-    family,
-    manifest,
-    configuration,
-    deprecated,
     unserved,
     venues,
-    available_networks: networksOf(venues),
   })
 }
 
@@ -387,7 +378,7 @@ function whyLeftOut({ name, builtIn }: FoundPlugin, network: string, { networks 
 
 /** The second half of loading a chain, after its trial: imports and creates it in the server. @throws PluginFault */
 export async function loadChain(candidate: Candidate, options: LoadOptions): Promise<LoadedChain> {
-  const { found, description, manifest, configuration, deprecated } = candidate
+  const { found, description, configuration } = candidate
   const { venues: wanted, unserved } = chainVenues(candidate)
   const wrong: UnservedNetwork[] = []
   let firstFault: unknown
@@ -430,15 +421,10 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
   if (venues.length === 0) throw firstFault
   return Object.freeze<LoadedChain>({
     kind: 'chain',
-    ...aboutPlugin(found),
-    family: description.family,
+    ...aboutPlugin(candidate, venues),
     keys: description.keys,
-    manifest,
-    configuration,
-    deprecated,
     unserved: [...unserved, ...wrong],
     venues,
-    available_networks: networksOf(venues),
   })
 }
 
@@ -457,13 +443,24 @@ async function tokensOf(of: ChainNetwork, options: LoadOptions): Promise<readonl
   return deepFreeze(tokens)
 }
 
-/** Which plugin it is, and who allowed it. */
-const aboutPlugin = ({ name, folder, origin, builtIn, tier, allowedBy, sha256 }: FoundPlugin) => ({
-  name,
-  folder,
-  origin,
-  builtIn,
-  tier,
-  allowedBy,
-  ...(sha256 !== undefined && { sha256 }),
-})
+/** Which plugin it is, who allowed it, how it is configured, and the networks that it serves. */
+function aboutPlugin(
+  { found, description: { family }, manifest, configuration, deprecated }: Candidate,
+  venues: readonly LoadedVenue<unknown>[],
+) {
+  const { name, folder, origin, builtIn, tier, allowedBy, sha256 } = found
+  return {
+    name,
+    folder,
+    origin,
+    builtIn,
+    tier,
+    allowedBy,
+    ...(sha256 !== undefined && { sha256 }),
+    family,
+    manifest,
+    configuration,
+    deprecated,
+    available_networks: networksOf(venues),
+  }
+}
