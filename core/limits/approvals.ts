@@ -9,7 +9,7 @@ import type { Store, StoreLog } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
 import type { Answer } from '../transactions/idempotency.ts'
 import { createApprovalFeed, type FollowedApprovals } from './followed-approvals.ts'
-import { ownerOf } from './reservations.ts'
+import { lockRow, ownerOf } from './reservations.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -294,12 +294,7 @@ const notApproved = (id: number) =>
   })
 
 /** The row of the client's limits: of two requests of a client at once the second one counts the first. */
-const lockClient = async (client: string, tx: Transaction<Tables>) =>
-  tx
-    .insertInto('budgets')
-    .values({ owner: ownerOf(client), body: '' })
-    .onConflict((conflict) => conflict.column('owner').doUpdateSet({ owner: ownerOf(client) }))
-    .execute()
+const lockClient = async (client: string, tx: Transaction<Tables>) => lockRow(ownerOf(client), tx).execute()
 
 /** SQL: `ApprovalState` of a row beside its answer. */
 const stateNow = (nowMs: number) =>

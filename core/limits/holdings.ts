@@ -6,6 +6,7 @@ import { storeTime } from '../store/store-time.ts'
 import type { Store } from '../store/store.ts'
 import { reasonOf } from '../base/errors.ts'
 import { networkPath, type NetworkName } from '../base/networks.ts'
+import { lockRow } from './reservations.ts'
 
 /** By network and the number of the hour in the store's time: the least that was read in it, in millionths of the reference token. */
 export type Holdings = ReadonlyMap<string, ReadonlyMap<number, bigint>>
@@ -166,10 +167,7 @@ export function createHoldings(options: HoldingsOptions): HoldingsReader {
   async function keep(client: string, place: NetworkName, micros: bigint): Promise<void> {
     const owner = ownerOf(client)
     await store.write(async (tx) => {
-      const row = await tx
-        .insertInto('budgets')
-        .values({ owner, body: '{}' })
-        .onConflict((conflict) => conflict.column('owner').doUpdateSet({ owner }))
+      const row = await lockRow(owner, tx, '{}')
         .returning(['body', storeTime.as('now')])
         .executeTakeFirstOrThrow()
       const holdings = withReading(readHoldings(row.body), networkPath(place), hourOf(row.now), micros)

@@ -49,7 +49,17 @@ export interface StoredAccount {
 }
 
 /**
- * Locks the owner's row, or creates it: who comes second waits, and reads what the first has written. In the embedded store writes are one after another.
+ * Locks the owner's row of the table budgets, or creates it: who comes second waits, and reads what the first has written.
+ * @param body of a new one
+ */
+export const lockRow = (owner: string, tx: Tx, body = '') =>
+  tx
+    .insertInto('budgets')
+    .values({ owner, body })
+    .onConflict((conflict) => conflict.column('owner').doUpdateSet({ owner }))
+
+/**
+ * As `lockRow`, of which most are there. In the embedded store writes are one after another.
  * @throws SluiceError SERVICE_UNINITIALIZED
  */
 export async function lockAccount(owner: string, tx: Tx, kind: Store['kind']): Promise<StoredAccount> {
@@ -59,10 +69,7 @@ export async function lockAccount(owner: string, tx: Tx, kind: Store['kind']): P
     .where('owner', '=', owner)
   const row =
     (await (kind === 'postgres' ? known.forUpdate() : known).executeTakeFirst()) ??
-    (await tx
-      .insertInto('budgets')
-      .values({ owner, body: '' })
-      .onConflict((conflict) => conflict.column('owner').doUpdateSet({ owner }))
+    (await lockRow(owner, tx)
       .returning(['body', storeTime.as('now')])
       .executeTakeFirstOrThrow())
   return { account: accountOf(owner, row), nowMs: row.now }

@@ -3,6 +3,7 @@ import { isObject } from '../base/json.ts'
 import { networkPath, type NetworkName } from '../base/networks.ts'
 import type { Log } from '../contracts/index.ts'
 import { reasonOf } from '../base/errors.ts'
+import { lockRow } from '../limits/reservations.ts'
 import { storeTime } from '../store/store-time.ts'
 import type { Store } from '../store/store.ts'
 
@@ -120,10 +121,7 @@ export function createMarketAges({ store, log, steadyMs }: Options): MarketAges 
   async function write(owner: string, noted: NetworkState): Promise<void> {
     const { readings } = noted
     noted.ages = await store.write(async (tx) => {
-      const row = await tx
-        .insertInto('budgets')
-        .values({ owner, body: '' })
-        .onConflict((conflict) => conflict.column('owner').doUpdateSet({ owner }))
+      const row = await lockRow(owner, tx)
         .returning(['body', storeTime.as('now')])
         .executeTakeFirstOrThrow()
       const ages = withReadings(readAges(row.body), readings, row.now)
