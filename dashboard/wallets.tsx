@@ -17,8 +17,23 @@ export interface PlacedWallet extends WalletOf {
 }
 type Allowance = ResponseAt<'GET', '/allowances'>['allowances'][number]
 
-/** The nodes are asked for it. */
-export const usePortfolio = () => useResource('/portfolio', {}, { everySeconds: 60 })
+/**
+ * Nodes are asked for each balance: every other minute, and within a minute of a transaction. What may be liquidated or leave its range changes with
+ * the market alone: each minute.
+ */
+export const usePortfolio = () =>
+  useResource(
+    '/portfolio',
+    {},
+    {
+      everySeconds: (portfolio) => (portfolio && walletsIn(portfolio).every(hasNoPosition) ? 120 : 60),
+      askAfter: { transactions: ({ final }) => final },
+      pauseSeconds: 60,
+    },
+  )
+
+const hasNoPosition = ({ liquidity, margin, perpetuals }: WalletOf): boolean =>
+  [liquidity, margin, perpetuals].every((list) => list.length === 0)
 
 export const walletsIn = ({ networks }: Portfolio): PlacedWallet[] =>
   networks.flatMap(({ chain, network, reference, wallets }) => wallets.map((wallet) => ({ chain, network, reference, ...wallet })))

@@ -372,6 +372,90 @@ describe('the dashboard, where the server answers what', function () {
     await context.close()
   })
 
+  it('asks for wallets every other minute, and each minute while one has a position that the market alone may end', async () => {
+    const { context, page: tab } = await openTab(site.browser, withCertificate(site.server))
+    const { clock } = context
+    await clock.install()
+    await clock.pauseAt(Date.now() + 60_000)
+    const account = {
+      connector: 'perp',
+      unit: 'USDC',
+      exposure: '0',
+      collateral: '0',
+      freeCollateral: '0',
+      accountValue: '10',
+      maintenanceMargin: '0',
+    }
+    // What waits for the stream's silence does not follow this clock: without events.
+    await context.route('**/events?*', (route) => route.abort())
+    let asked = 0
+    await context.route('**/portfolio', async (route) => {
+      asked += 1
+      const changed = { value: String(asked), liquidity: [], margin: [], perpetuals: asked > 1 ? [account] : [] }
+      const body: Body = await (await route.fetch()).json()
+      const networks = body.networks.map((network: Body) => ({
+        ...network,
+        wallets: network.wallets.map((wallet: Body) => ({ ...wallet, ...changed })),
+      }))
+      await route.fulfill({ json: { ...body, networks } })
+    })
+    /** A little time passes, by which the page is drawn. */
+    const drawn = (what: string, holds: () => Promise<boolean>) =>
+      until(what, async () => {
+        await clock.runFor(20)
+        return holds()
+      })
+    const isShown = (answer: number) => drawn(`answer ${answer}`, () => tab.getByText(`Worth ${answer}`).first().isVisible())
+    /** What was to be asked for in this time was, once the page has an answer to what it asks after it. */
+    const pass = async (ms: number) => {
+      await clock.runFor(ms)
+      await tab.evaluate('fetch("/dashboard").then((answer) => answer.text())')
+    }
+    await tab.goto(`${site.server.url}/dashboard#/wallets`)
+    await isShown(1)
+    await pass(110_000)
+    expect(asked).to.equal(1)
+    await pass(15_000)
+    await isShown(2)
+    await pass(50_000)
+    expect(asked).to.equal(2)
+    await pass(15_000)
+    await isShown(3)
+    await context.unrouteAll({ behavior: 'ignoreErrors' })
+    await context.close()
+  })
+
+  it('asks for wallets within a minute of a transaction', async () => {
+    const { context, page: tab } = await openTab(site.browser, withCertificate(site.server))
+    const { clock } = context
+    await clock.install()
+    let asked = 0
+    await context.route('**/portfolio', async (route) => {
+      asked += 1
+      await route.continue()
+    })
+    const isAsked = (times: number) =>
+      until(`it is asked for ${times} times`, async () => {
+        await clock.runFor(20)
+        return asked === times
+      })
+    await tab.goto(`${site.server.url}/dashboard`)
+    await tab.getByRole('status').getByText('live').waitFor()
+    await clock.runFor(65_000)
+    await isAsked(2)
+    const { status, body } = await site.server.client.post('/amm/trade', { ...swap, base: 'ETH', address: admins, amount: '0.0321' })
+    expect(status, JSON.stringify(body)).to.equal(200)
+    const row = tab.getByRole('row', { name: /SELL 0\.0321 ETH USDC/ })
+    await until('it is final', async () => {
+      await clock.runFor(20)
+      return row.getByText('CONFIRMED').isVisible()
+    })
+    await clock.runFor(61_000)
+    await isAsked(3)
+    await context.unrouteAll({ behavior: 'ignoreErrors' })
+    await context.close()
+  })
+
   it('says so where what draws plots is gone, as after an upgrade, and shows the figures', async () => {
     await page.route(/\/uPlot[^/]*\.js$/, (route) => route.fulfill({ status: 404, json: {} }))
     await show('activity', {})
