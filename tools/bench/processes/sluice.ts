@@ -11,6 +11,8 @@ import { serve } from '../child.ts'
 import { quotePath } from '../quote-path.ts'
 
 const samplingMicros = 100
+// What loads this file has them read for each error; bin/sluice has not.
+process.setSourceMapsEnabled(false)
 
 /** For a process of the benchmark: handlers that record where its main thread's time goes. */
 function profiler() {
