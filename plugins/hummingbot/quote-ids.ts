@@ -17,35 +17,69 @@ export interface QuotedTrade {
   readonly version?: string
 }
 
-/** Makes ids of quotes that offer this trade: two of them differ. */
-export function quoteIdsOf({ chain, network, connector, base, quote, amount, side, limitPrice, pool = '', version = '' }: QuotedTrade) {
+/**
+ * Makes ids of quotes that offer this trade: two of them differ. An id is the list of its parts as JSON in base64. What each part begins with has whole
+ * groups of three bytes, so that the parts become base64 by themselves: the moment once a millisecond, what is random for many ids at once, and
+ * the trade once.
+ */
+export function quoteIdsOf(trade: QuotedTrade): () => string {
   let end: string | undefined
-  return (): string => {
-    const [at, unique] = [Date.now().toString(36), randomPart()]
-    // What is before the trade has whole groups of three bytes, so that what base64 makes of the trade is always the same.
-    end ??= base64Of(JSON.stringify([chain, network, connector, base, quote, amount, side, limitPrice, pool, version]).slice(beforeTrade))
-    return base64Of(`["${at}","${unique}","`) + end
-  }
+  return () => timePart() + randomPart() + (end ??= base64Of(tradePart(trade)))
 }
 
 export const newQuoteId = (trade: QuotedTrade): string => quoteIdsOf(trade)()
 
-/** The bracket and the quote that the list of its parts begins with. */
-const beforeTrade = 2
+/** Of texts that are shorter than a quarter of it. */
+const scratch = Buffer.alloc(4096)
 
-const base64Of = (text: string): string => Buffer.from(text).toString('base64url')
+function base64Of(text: string): string {
+  if (text.length * 4 > scratch.length) return Buffer.from(text).toString('base64url')
+  return scratch.toString('base64url', 0, scratch.write(text))
+}
 
-/** Of many ids at once: to ask for each alone takes longer than all else that makes it. */
-const randomness = Buffer.alloc(6 * 512)
-let used = randomness.length
+let timeAt = 0
+let timeText = ''
+
+function timePart(): string {
+  const now = Date.now()
+  if (now !== timeAt) {
+    timeAt = now
+    timeText = base64Of(`["${now.toString(36)}",`)
+  }
+  return timeText
+}
+
+/** Of each id six bytes, in base64. */
+const [randomBytes, randomLength, idsAtOnce] = [6, 8, 512]
+/** As they are in base64 once more, with what is around them. */
+const randomWidth = 16
+let randomParts = ''
+let used = 0
 
 function randomPart(): string {
-  if (used === randomness.length) {
-    randomFillSync(randomness)
+  if (used === randomParts.length) {
+    const random = randomFillSync(Buffer.alloc(randomBytes * idsAtOnce)).toString('base64url')
+    randomParts = Array.from({ length: idsAtOnce }, (_, index) =>
+      base64Of(`"${random.slice(index * randomLength, (index + 1) * randomLength)}","`),
+    ).join('')
     used = 0
   }
-  return randomness.toString('base64url', used, (used += 6))
+  return randomParts.slice(used, (used += randomWidth))
 }
+
+/** JSON of the trade's parts, from the first character of the first on. */
+function tradePart({ chain, network, connector, base, quote, amount, side, limitPrice, pool = '', version = '' }: QuotedTrade): string {
+  const text = `${chain}","${network}","${connector}","${base}","${quote}","${amount}","${side}","${limitPrice}","${pool}","${version}"]`
+  // A quotation mark in one of them is escaped, and there would be more of them.
+  if (unescaped.test(text)) return text
+  return JSON.stringify([chain, network, connector, base, quote, amount, side, limitPrice, pool, version]).slice(beforeTrade)
+}
+
+/** Ten texts that JSON has as they are. */
+const unescaped = /^(?:[ !#-[\]-~]*","){9}[ !#-[\]-~]*"\]$/
+
+/** The bracket and the quote that the list of its parts begins with. */
+const beforeTrade = 2
 
 const idOf = (parts: readonly string[]): string => base64Of(JSON.stringify(parts))
 

@@ -57,13 +57,17 @@ export function termsOf(question: Question, prices: Prices, slippagePct: string 
   const { amount, price, slippagePrice, priceImpact } = prices
   if (last && last.prices.price === price && last.prices.amount === amount && last.prices.slippagePrice === slippagePrice)
     if (last.prices.priceImpact === priceImpact && last.slippagePct === slippagePct && last.choice.version === choice.version) return last
-  const trade = { ...swap, limitPrice: worstPrice(prices, swap.side, slippagePct), ...choice }
+  const limitPrice = worstPrice(prices, swap.side, slippagePct)
+  const { chain, network, connector, base, quote, side } = swap
+  // Field by field: a spread that fields follow takes longer than all else here.
+  const ordered: QuotedTrade = { chain, network, connector, base, quote, amount: swap.amount, side, limitPrice }
+  const trade = choice.pool === undefined && choice.version === undefined ? ordered : { ...ordered, ...choice }
   return (question.last = {
     prices: { amount, price, slippagePrice, priceImpact },
     slippagePct,
     choice,
     trade,
-    quoteAmount: multiply(amount, trade.limitPrice),
+    quoteAmount: multiply(amount, limitPrice),
     priceImpactPct: multiply(priceImpact, '100'),
     newQuoteId: quoteIdsOf(trade),
   })
