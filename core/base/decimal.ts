@@ -30,7 +30,7 @@ const powerOf10 = (exponent: number): bigint => powers[exponent] ?? 10n ** BigIn
 
 /** Reads "1.5", "-1", "1E-8", "1.000". @throws SyntaxError for a text that is not a number */
 export function parseDecimal(text: string): DecimalParts {
-  const at = text.search(/e/i)
+  const at = text.includes('e') || text.includes('E') ? text.search(/e/i) : -1
   const mantissa = at < 0 ? text : text.slice(0, at)
   const point = mantissa.indexOf('.')
   const fractionDigits = point < 0 ? 0 : mantissa.length - point - 1
@@ -43,7 +43,15 @@ export function parseDecimal(text: string): DecimalParts {
 export const formatDecimal = ({ digits, scale }: DecimalParts): string =>
   scale > 0 ? withoutTrailingZeros(fromRaw(digits, scale)) : (digits * powerOf10(-scale)).toString()
 
-const withoutTrailingZeros = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)
+function withoutTrailingZeros(text: string): string {
+  if (!text.includes('.')) return text
+  let end = text.length
+  while (text.charCodeAt(end - 1) === zero) end -= 1
+  if (end === text.length) return text
+  return text.slice(0, text.charCodeAt(end - 1) === point ? end - 1 : end)
+}
+
+const [point, zero] = [0x2e, 0x30]
 
 /** At least 0, without leading and trailing zeros. */
 const canonical = /^(0|[1-9]\d*)(\.\d*[1-9])?$/
@@ -84,8 +92,10 @@ export function toRaw(text: string, decimals: number): bigint | undefined {
 /** The text padded to the token's decimals, as amounts in responses are: 1500000n with 6 is "1.500000". */
 export function fromRaw(raw: bigint, decimals: number): string {
   if (raw < 0n) return `-${fromRaw(-raw, decimals)}`
-  const text = raw.toString().padStart(decimals + 1, '0')
-  return decimals === 0 ? text : `${text.slice(0, -decimals)}.${text.slice(-decimals)}`
+  const text = raw.toString()
+  if (decimals === 0) return text
+  const whole = text.length - decimals
+  return whole > 0 ? `${text.slice(0, whole)}.${text.slice(whole)}` : `0.${'0'.repeat(-whole)}${text}`
 }
 
 /** The text without trailing zeros, as numbers of order books are: 1500000n with 6 is "1.5". */
