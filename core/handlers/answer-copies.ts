@@ -84,16 +84,35 @@ function objectCopier({ properties, required }: Readonly<Record<string, unknown>
     copy: copierOf(schema),
     isRequired: isRequired(name),
   }))
-  // As they are written.
-  const inOrder = fields.toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired))
+  // As they are written: those that have to be there first.
+  const [there, perhaps] = [fields.filter((field) => field.isRequired), fields.filter((field) => !field.isRequired)]
+  const copyThere = literalCopier(there)
   return (value) => {
     if (!isObject(value) || typeof value['toJSON'] === 'function') return viaJson(value)
-    const copied: Record<string, unknown> = {}
-    for (const { name, copy, isRequired: hasToBe } of inOrder) {
+    const copied = copyThere(value)
+    if (copied === undefined) return viaJson(value)
+    for (const { name, copy } of perhaps) {
       const field = value[name]
       if (field !== undefined) copied[name] = copy(field)
-      else if (hasToBe) return viaJson(value)
     }
     return copied
   }
+}
+
+interface FieldCopier {
+  readonly name: string
+  readonly copy: Copy
+}
+
+/** Undefined where one of the fields is absent. */
+type FieldsCopier = (value: Readonly<Record<string, unknown>>) => Record<string, unknown> | undefined
+
+/** As code, with an object literal: one that gets its fields by their names, one after the other, takes V8 ten times as long. */
+function literalCopier(fields: readonly FieldCopier[]): FieldsCopier {
+  const names = fields.map(({ name }) => JSON.stringify(name))
+  const reads = names.map((name, index) => `const f${index} = value[${name}]; if (f${index} === undefined) return undefined;`)
+  const copies = names.map((name, index) => `${name}: copies[${index}](f${index})`)
+  const code = `${reads.join('\n')}\nreturn { ${copies.join(', ')} }`
+  const make = new Function('copies', `return (value) => {\n${code}\n}`) as (copies: readonly Copy[]) => FieldsCopier
+  return make(fields.map(({ copy }) => copy))
 }

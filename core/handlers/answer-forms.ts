@@ -57,10 +57,12 @@ export function createRenderer(response: TSchema, hidePaths: ((text: string) => 
     render,
     asObject(answer, request, startedAt) {
       if (hidePaths) return JSON.parse(render(answer, { request }, startedAt).body)
-      const copied = (copy ??= copierOf(schema()))(answer) as object
+      const copied = (copy ??= copierOf(schema()))(answer) as Fields
       if (!isEnveloped) return copied
-      const [network, timestamp, latency] = [networkOf(request), timestampOf(answer), secondsSince(startedAt)]
-      return Object.assign(copied, { network, timestamp, latency })
+      copied['network'] = networkOf(request)
+      copied['timestamp'] = timestampOf(answer)
+      copied['latency'] = secondsSince(startedAt)
+      return copied
     },
   }
 }
