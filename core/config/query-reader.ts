@@ -27,7 +27,7 @@ export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (que
   /** The form of the last one: many come one after another, and what it begins and ends with is compared sooner than it is put together. */
   let last: QueryForm<T> | undefined
 
-  /** Of a query with one amount that is plain. */
+  /** Of a query with one amount. */
   function formOf(query: string): QueryForm<T> | undefined {
     if (last && query.startsWith(last.before)) {
       const end = query.indexOf('&', last.before.length)
@@ -38,7 +38,7 @@ export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (que
     const from = at + amountField.length + (at > 0 ? 1 : 0)
     const end = query.indexOf('&', from)
     const [before, after] = [query.slice(0, from), end < 0 ? '' : query.slice(end)]
-    return byAmount.get(before + after) ?? { before, after }
+    return byAmount.get(before + after) ?? { before, after, number: hashOf(after, hashOf(before)) }
   }
 
   function requestOf(query: string, form: QueryForm<T> | undefined, amount: string): T {
@@ -63,7 +63,8 @@ export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (que
     const form = formOf(query)
     const amount = form ? query.slice(form.before.length, query.length - form.after.length) : ''
     const question: Question<T> = { request: Object.freeze(requestOf(query, form, amount)) }
-    if (!seen.isSecond(hashOf(query))) return question
+    // Of what is before and behind the amount it is known.
+    if (!seen.isSecond(form ? hashOf(amount, form.number) : hashOf(query))) return question
     if (cache.size >= maxCachedQueries) cache.clear()
     cache.set(query, question)
     return question
@@ -80,6 +81,8 @@ function withFrozenLists<T extends object>(request: T): T {
 interface QueryForm<T> {
   readonly before: string
   readonly after: string
+  /** Of both, by `hashOf`. */
+  readonly number: number
   /** That of one of them; absent where none was read yet. */
   readonly request?: Readonly<T>
 }
