@@ -6,6 +6,7 @@ import type { EndpointByName, EndpointName, RequestOf, ResponseOf } from '../api
 import type { Log } from './family.ts'
 import type { Manifest, Plugin } from './plugin.ts'
 
+export { after } from '../base/async.ts'
 export { badFields, SluiceError } from '../base/errors.ts'
 export type { Permission } from '../api/endpoint.ts'
 /** Makes schemas, and the types that they have. */
@@ -109,6 +110,15 @@ export interface InterfaceCall {
     options?: InterfaceCallOptions,
   ): Promise<ResponseOf<EndpointByName<N>>>
   /**
+   * The same for endpoints that read, without a promise where the answer is there at once, as prices from memory are: `after` goes on with either. To
+   * wait for what is there costs as much as to find it.
+   * @throws SluiceError at once, or by the promise
+   */
+  ask<N extends EndpointName>(
+    endpoint: N,
+    fields: RequestOf<EndpointByName<N>>,
+  ): ResponseOf<EndpointByName<N>> | Promise<ResponseOf<EndpointByName<N>>>
+  /**
    * Does what a request asks for once, though its client sends no key and asks again when an answer did not reach it. An equal request of the same
    * caller takes the place of one whose answer was lost (also later, where the connection breaks before it is used again), or could not say what became of it, and has its key: once for each such answer. While the
    * connection of the earlier request stands, and after a delivered answer, it is a new one. To be called once for a request.
@@ -132,6 +142,8 @@ export interface InterfaceCall {
 export interface CallerPreferences {
   /** All of them. In a GET those that another server on the store has changed may be a second old. @throws SluiceError OVERLOADED */
   read(): Promise<Readonly<Record<string, string>>>
+  /** The same, without a promise where they are known, as of a client that asks again and again. */
+  known(): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
   /**
    * At most a hundred, with names of 128 characters and values of a thousand.
    * @throws SluiceError INCOMPLETE_PARAMS beyond that; OVERLOADED, and it may be set all the same

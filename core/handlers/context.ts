@@ -172,12 +172,6 @@ export type ConnectorContext = RequestContext & TargetContext<'connector'>
 export type ConnectorsContext = RequestContext & TargetContext<'connectors'>
 export const isOfOne = (context: ConnectorsContext): context is ConnectorContext => context.venue !== undefined
 
-/**
- * Applies a function to a value or to what a promise resolves to. A price from memory so costs no promise and no turn of the event loop.
- */
-export const after = <T, R>(value: T | Promise<T>, make: (value: T) => R | Promise<R>): R | Promise<R> =>
-  value instanceof Promise ? value.then(make) : make(value)
-
 /** Passes the signal on without reading it, so that the deadline's clock starts only if somebody waits. */
 export class LazySignal implements At {
   readonly #context: Pick<RequestContext, 'signal'>

@@ -1,6 +1,7 @@
 // An endpoint is called here, whichever interface the call comes by: over HTTP it is a request, for others a function.
 import { anyConnector, type Endpoint, type StreamFormat } from '../api/endpoint.ts'
 import { endpoints, type AnyEndpoint, type EndpointName, type EndpointByName, type RequestOf, type ResponseOf } from '../api/index.ts'
+import { after } from '../base/async.ts'
 import { badFields } from '../base/errors.ts'
 import type { Payer } from '../base/fair-turns.ts'
 import type { Settings } from '../config/settings.ts'
@@ -10,7 +11,6 @@ import { wordsOf } from '../transactions/entry-terms.ts'
 import type { KeyClaim } from '../transactions/journal/journal.ts'
 import type { IdempotencyContext } from '../transactions/submit-request.ts'
 import {
-  after,
   requirePermission,
   requireWallet,
   type Caller,
@@ -35,6 +35,12 @@ export interface Dispatch {
    * @throws SluiceError what HTTP would answer with
    */
   call<N extends EndpointName>(name: N, fields: RequestOf<EndpointByName<N>>, options: CallOptions): Promise<ResponseOf<EndpointByName<N>>>
+  /** The same, without a promise where the answer is there at once: see `after`. It throws at once, too. */
+  ask<N extends EndpointName>(
+    name: N,
+    fields: RequestOf<EndpointByName<N>>,
+    options: CallOptions,
+  ): ResponseOf<EndpointByName<N>> | Promise<ResponseOf<EndpointByName<N>>>
   /** The same for those who send the text of the answer on. */
   endpoint(name: EndpointName): EndpointCalls
 }
@@ -120,14 +126,12 @@ export function createDispatch(parts: DispatchParts): Dispatch {
     return found
   }
   parts.services.approvalRuns.runBy((name, call, request) => of(name).answer(call, () => ({ request })))
-  return {
-    endpoint: of,
-    async call(name, fields, options) {
-      if (options.signal?.aborted || options.within?.isOver) throw ended
-      // The answer of this very endpoint, by its schema.
-      return of(name).ask(new FunctionCall(options), fields) as never
-    },
+  const ask: Dispatch['ask'] = (name, fields, options) => {
+    if (options.signal?.aborted || options.within?.isOver) throw ended
+    // The answer of this very endpoint, by its schema.
+    return of(name).ask(new FunctionCall(options), fields) as never
   }
+  return { endpoint: of, ask, call: async (name, fields, options) => ask(name, fields, options) }
 }
 
 function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency, settings }: DispatchParts): EndpointCalls {

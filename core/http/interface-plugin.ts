@@ -21,13 +21,15 @@ import type { RequestState } from './request.ts'
 import type { RequestStepsParts, ShowError } from './request-steps.ts'
 import { createResponseBatcher, jsonHeaders, type ResponseBatcher } from './responses.ts'
 
-export interface InterfaceAppParts extends RequestStepsParts {
-  dispatch: Pick<Dispatch, 'call'>
+interface CallParts {
+  dispatch: Pick<Dispatch, 'call' | 'ask'>
   deliveries: Pick<Deliveries, 'once'>
   preferences: Preferences
   keyIntake: KeyIntake
   turns: FairTurns
 }
+
+export type InterfaceAppParts = RequestStepsParts & CallParts
 
 /** Of the time after which a connection counts as gone whose answer did not come. */
 const unacknowledgedPart = 0.1
@@ -38,7 +40,15 @@ const preferencesMs = 1_000
 export function createInterfaceApp(name: string, own: ServedInterface, parts: InterfaceAppParts): App {
   const router = new Router<RequestState>({ sensitive: true })
   const send = createResponseBatcher()
-  const served = { name, parts, callers: new WeakMap<Caller, KnownCaller>() }
+  const { dispatch, deliveries, preferences, keyIntake, turns, settings } = parts
+  const seconds = settings.server.requestTimeoutSeconds
+  // Each by its name: the parts come as a container, which looks up what is read of it every time.
+  const served = {
+    name,
+    seconds,
+    parts: { dispatch, deliveries, preferences, keyIntake, turns },
+    callers: new WeakMap<Caller, KnownCaller>(),
+  }
   for (const path of own.paths) {
     const answer = routeOf(served, path, send)
     const hasParameters = path.path.includes(':')
@@ -90,8 +100,8 @@ function routeOf(
   { path, method, permission, secrets = [], timeoutSeconds = 0, answer }: ServedPath,
   send: ResponseBatcher,
 ): (state: RequestState, parameters?: Readonly<Record<string, string>>) => void | Promise<void> {
-  const { turns, settings } = served.parts
-  const seconds = Math.max(settings.server.requestTimeoutSeconds, timeoutSeconds)
+  const { turns } = served.parts
+  const seconds = Math.max(served.seconds, timeoutSeconds)
   const label = `${served.name}:${path}`
 
   return (state, parameters) => {
@@ -133,7 +143,9 @@ function routeOf(
 /** An interface, and its callers by what it gets of them. */
 interface InterfaceScope {
   readonly name: string
-  readonly parts: InterfaceAppParts
+  /** What a request may take where its path says nothing. */
+  readonly seconds: number
+  readonly parts: CallParts
   readonly callers: WeakMap<Caller, KnownCaller>
 }
 
@@ -229,6 +241,13 @@ class Call implements ServedCall {
     }
   }
 
+  get ask(): InterfaceCall['ask'] {
+    return (endpoint, fields) => {
+      const { caller, client, requestId } = this.state
+      return this.#served.parts.dispatch.ask(endpoint, fields, { caller, client, requestId, within: this.#deadline })
+    }
+  }
+
   get once(): InterfaceCall['once'] {
     return (request, prepare, act) => {
       this.makesOnce = true
@@ -257,7 +276,11 @@ class Call implements ServedCall {
     const { owner } = this.#known()
     const { preferences } = this.#served.parts
     const maxAgeMs = this.state.req.method === 'GET' ? preferencesMs : 0
-    return { read: () => preferences.read(owner, maxAgeMs), set: (name, value) => preferences.set(owner, name, value) }
+    return {
+      read: () => preferences.read(owner, maxAgeMs),
+      known: () => preferences.known(owner, maxAgeMs),
+      set: (name, value) => preferences.set(owner, name, value),
+    }
   }
 
   #known(): KnownCaller {

@@ -91,8 +91,9 @@ function withoutCalls(call: ServedCall): InterfaceCall {
       return call.signal
     },
     call: refuse,
+    ask: refuse,
     once: refuse,
-    preferences: { read: refuse, set: refuse },
+    preferences: { read: refuse, known: refuse, set: refuse },
     addKey: refuse,
   }
 }

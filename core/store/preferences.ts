@@ -6,6 +6,8 @@ import { StoreUnavailable, type Store } from './store.ts'
 export interface Preferences {
   /** @param maxAgeMs what another server has changed may be missing for so long @throws StoreUnavailable where it is not known yet */
   read(owner: PreferenceOwner, maxAgeMs: number): Promise<PreferenceTexts>
+  /** The same, at once where they are known. */
+  known(owner: PreferenceOwner, maxAgeMs: number): PreferenceTexts | Promise<PreferenceTexts>
   /** @throws SluiceError INCOMPLETE_PARAMS for what is too long or too many; StoreUnavailable */
   set(owner: PreferenceOwner, name: string, value: string): Promise<void>
 }
@@ -57,24 +59,30 @@ export function createPreferences(store: Store): Preferences {
     dropOldest(known, maxOwners)
   }
 
+  function knownOf(owner: PreferenceOwner, maxAgeMs: number): PreferenceTexts | Promise<PreferenceTexts> {
+    const key = keyOf(owner)
+    const before = known.get(key)
+    // An embedded store has no other server.
+    const isNew = before !== undefined && (store.kind === 'embedded' || performance.now() - before.readAt < maxAgeMs)
+    return isNew ? before.texts : readAgain(owner, key, maxAgeMs > 0 ? before : undefined)
+  }
+
+  /** @param before what is given where the store is not there: what only reads needs none */
+  async function readAgain(owner: PreferenceOwner, key: string, before: KnownTexts | undefined): Promise<PreferenceTexts> {
+    const [readAt, changesBefore] = [performance.now(), changes]
+    try {
+      const texts = await readNow(owner)
+      if (changes === changesBefore) keep(key, texts, readAt)
+      return texts
+    } catch (error) {
+      if (before && error instanceof StoreUnavailable) return before.texts
+      throw error
+    }
+  }
+
   return {
-    async read(owner, maxAgeMs) {
-      const key = keyOf(owner)
-      const before = known.get(key)
-      // An embedded store has no other server.
-      const isNew = before !== undefined && (store.kind === 'embedded' || performance.now() - before.readAt < maxAgeMs)
-      if (isNew) return before.texts
-      const [readAt, changesBefore] = [performance.now(), changes]
-      try {
-        const texts = await readNow(owner)
-        if (changes === changesBefore) keep(key, texts, readAt)
-        return texts
-      } catch (error) {
-        // What only reads needs no store.
-        if (before && maxAgeMs > 0 && error instanceof StoreUnavailable) return before.texts
-        throw error
-      }
-    },
+    known: knownOf,
+    read: async (owner, maxAgeMs) => knownOf(owner, maxAgeMs),
     async set(owner, name, value) {
       requireSize(name, value)
       try {

@@ -1,5 +1,5 @@
 // What a client has set for itself, of what its requests leave out: the wallet and the network of a chain, and the slippage of a connector.
-import type { InterfaceCall, InterfacePath } from 'sluice/interface'
+import { after, type InterfaceCall, type InterfacePath } from 'sluice/interface'
 import { bareName, everyConnector } from './connectors.ts'
 
 /** By the names of `preferenceOf`. */
@@ -18,11 +18,11 @@ export const ownNetwork = (chain: string, set: Preferences): string | undefined 
 export const ownSlippage = (connector: string, set: Preferences): string | undefined => set[preferenceOf(connector, 'slippagePct')]
 
 /** Of a request: its own, or what its client has set for the connector. Undefined: the connector's. */
-export async function slippageOf(
+export function slippageOf(
   { connector = everyConnector, slippagePct }: { readonly connector?: string; readonly slippagePct?: string },
   { preferences }: Pick<InterfaceCall, 'preferences'>,
-): Promise<string | undefined> {
-  return slippagePct ?? ownSlippage(bareName(connector), await preferences.read())
+): string | undefined | Promise<string | undefined> {
+  return slippagePct ?? after(preferences.known(), (set) => ownSlippage(bareName(connector), set))
 }
 
 /** A request to it that names a chain alone is for the network that its client has set. */

@@ -1,6 +1,6 @@
 // Prices of swaps: one path for each type in 2.17, one for all in 2.16.
 import { isLess } from 'sluice/decimal'
-import { badFields, interfacePath, SluiceError, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
+import { after, badFields, interfacePath, SluiceError, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
 import { connectorOf, everyConnector, typeIn, typeOf, versionsOf, type PoolType } from './connectors.ts'
 import { slippageOf } from './defaults.ts'
 import { isPassing } from './errors.ts'
@@ -68,8 +68,11 @@ export function quotePaths(networks: Networks): InterfacePath[] {
   ]
 }
 
-/** A price, and what a trade names to have it. */
-export async function bestPrice(request: Fields, type: PoolType, on: NamedNetwork, call: Pick<InterfaceCall, 'call' | 'preferences'>) {
+type PriceCall = Pick<InterfaceCall, 'call' | 'ask' | 'preferences'>
+type BestPrice = Awaited<ReturnType<typeof bestPrice>>
+
+/** A price, and what a trade names to have it: at once where it is there. */
+export function bestPrice(request: Fields, type: PoolType, on: NamedNetwork, call: PriceCall) {
   const { connector = everyConnector, baseToken: base, quoteToken, amount, side, poolAddress } = request
   const named = connectorOf(connector)
   if (type !== 'router' && named === 'any')
@@ -79,26 +82,31 @@ export async function bestPrice(request: Fields, type: PoolType, on: NamedNetwor
   const { chain, network } = on.own
   const question =
     knownQuestion(request) ?? newQuestion(request, { chain, network, connector: named, base, quote: quoteToken, amount, side })
-  const ask = async (choice: Choice) => {
+  const ask = (choice: Choice) => {
     const { pool, version } = choice
     const isChosen = pool !== undefined || version !== undefined
-    const answer = await call.call('AMMPrice', isChosen ? { ...question.swap, ...choice } : question.swap)
-    return { answer, choice, expectedAmount: answer.expectedAmount }
+    return after(call.ask('AMMPrice', isChosen ? { ...question.swap, ...choice } : question.swap), (answer) => ({ answer, choice }))
   }
+  const askChosen = () => ask(poolAddress === undefined ? {} : { pool: poolAddress })
+  const askVersions = (versions: readonly string[]) =>
+    versions.length > 0 ? bestOf(versionsOfType(type, versions, connector), side, async (version) => ask({ version })) : askChosen()
   // A route through all versions may pass pools of other types.
-  const versions = type === 'router' || poolAddress !== undefined ? [] : await versionsOf(named, call)
-  const { answer, choice } =
-    versions.length > 0
-      ? await bestOf(versionsOfType(type, versions, connector), side, (version) => ask({ version }))
-      : await ask(poolAddress === undefined ? {} : { pool: poolAddress })
-  if (type !== 'router') requireType(type, answer.route, poolAddress === undefined ? 'connector' : 'poolAddress')
-  const slippagePct = await slippageOf(request, call)
-  return { answer, slippagePct, terms: termsOf(question, answer, slippagePct, choice) }
+  const isOfAll = type === 'router' || poolAddress !== undefined
+  const priced = isOfAll ? askChosen() : after(versionsOf(named, call), askVersions)
+  return after(priced, ({ answer, choice }) => {
+    if (type !== 'router') requireType(type, answer.route, poolAddress === undefined ? 'connector' : 'poolAddress')
+    return after(slippageOf(request, call), (slippagePct) => ({
+      answer,
+      slippagePct,
+      terms: termsOf(question, answer, slippagePct, choice),
+    }))
+  })
 }
 
-async function quote(request: Fields, type: PoolType, on: NamedNetwork, call: InterfaceCall): Promise<Quote> {
-  const { side, poolAddress } = request
-  const { answer, terms, slippagePct } = await bestPrice(request, type, on, call)
+const quote = (request: Fields, type: PoolType, on: NamedNetwork, call: PriceCall): Quote | Promise<Quote> =>
+  after(bestPrice(request, type, on, call), (best) => quoteOf(best, request, type))
+
+function quoteOf({ answer, terms, slippagePct }: BestPrice, { side, poolAddress }: Fields, type: PoolType): Quote {
   const { expectedAmount, route } = answer
   const { quoteAmount, priceImpactPct, newQuoteId } = terms
   const isSale = side === 'SELL'
@@ -127,7 +135,7 @@ function versionsOfType(type: PoolType, versions: readonly string[], connector: 
 }
 
 /** The best price of those versions that have one. */
-async function bestOf<P extends { expectedAmount: string }>(
+async function bestOf<P extends { readonly answer: { readonly expectedAmount: string } }>(
   versions: readonly string[],
   side: 'BUY' | 'SELL',
   ask: (version: string) => Promise<P>,
@@ -146,7 +154,7 @@ async function bestOf<P extends { expectedAmount: string }>(
   // Trouble of a node says nothing of the pools.
   if (!first) throw refusals.find(isPassing) ?? refusals[0]
   const isBetter = (a: P, b: P) =>
-    side === 'SELL' ? isLess(b.expectedAmount, a.expectedAmount) : isLess(a.expectedAmount, b.expectedAmount)
+    side === 'SELL' ? isLess(b.answer.expectedAmount, a.answer.expectedAmount) : isLess(a.answer.expectedAmount, b.answer.expectedAmount)
   return others.reduce((best, each) => (isBetter(each, best) ? each : best), first)
 }
 

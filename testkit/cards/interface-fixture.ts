@@ -63,6 +63,10 @@ export function watchInterface(): WatchedInterface {
           calls += 1
           return call.call(...args)
         },
+        ask(...args) {
+          calls += 1
+          return call.ask(...args)
+        },
       }
       try {
         const text = await path.answer(fields, counted)

@@ -1,9 +1,10 @@
 // A swap asked of all connectors of a network (`connector=any`): what each gives, and which is the best after the cost of gas.
 import { anyConnector } from '../../api/endpoint.ts'
 import type { At, Head } from '../../contracts/index.ts'
+import { after } from '../../base/async.ts'
 import { fromRaw } from '../../base/decimal.ts'
 import { badFields, errorFields, SluiceError } from '../../base/errors.ts'
-import { after } from '../context.ts'
+
 import { refuseQuarantined } from '../mined-bounds.ts'
 import type { NetworkEntry, VenueEntry } from '../../plugins/index.ts'
 import { withApprovals } from './approvals-lacked.ts'

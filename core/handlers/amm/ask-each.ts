@@ -1,9 +1,9 @@
 // Several connectors asked the same, each beside the others: which they are, and what becomes of one that is late.
-import { withTimeout } from '../../base/async.ts'
+import { after, withTimeout } from '../../base/async.ts'
 import type { At } from '../../contracts/index.ts'
 import { badFields, SluiceError } from '../../base/errors.ts'
 import { payerOf, type Payer } from '../../base/fair-turns.ts'
-import { after, type Services } from '../context.ts'
+import { type Services } from '../context.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
 import type { QuoteScope } from './quote.ts'
 

@@ -7,9 +7,10 @@
 // in, whose word on themselves is not taken; that run in another process; whose states are not in memory; that are late, quarantined or in trouble.
 // Where nobody has a price all are asked, for their reasons.
 import type { At, GasTerms, Head, Swap } from '../../contracts/index.ts'
+import { after } from '../../base/async.ts'
 import { SluiceError } from '../../base/errors.ts'
 import { payerOf } from '../../base/fair-turns.ts'
-import { after } from '../context.ts'
+
 import type { VenueEntry } from '../../plugins/index.ts'
 import { allOf, isLate, isLeftOut, type AskScope, type LeftOutConnector } from './ask-each.ts'
 import { worthOf, type WithTerms } from './candidates.ts'

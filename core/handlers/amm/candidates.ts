@@ -1,7 +1,8 @@
 // What connectors give for a swap, compared by what is left after the cost of gas.
 import type { At, GasTerms } from '../../contracts/index.ts'
+import { after } from '../../base/async.ts'
 import { SluiceError } from '../../base/errors.ts'
-import { after } from '../context.ts'
+
 import { effectiveSlippage, slippageBound, type Slippage } from '../slippage.ts'
 import type { NetworkEntry, VenueEntry } from '../../plugins/index.ts'
 import type { Answer, LeftOutConnector } from './ask-each.ts'

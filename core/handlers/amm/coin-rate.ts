@@ -1,8 +1,8 @@
 // What the native coin is worth in a token: the cost of gas of quotes that are compared.
 import type { At, GasTerms, Head, Token } from '../../contracts/index.ts'
+import { after } from '../../base/async.ts'
 import { divideRaw } from '../../base/decimal.ts'
 import { dropOldest } from '../../base/oldest.ts'
-import { after } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../../plugins/index.ts'
 import { askEach, isLeftOut, isOfStates, type AskScope } from './ask-each.ts'
 import { quoteSwap, type SourcedQuote, type SwapRequest } from './quote.ts'

@@ -120,8 +120,9 @@ export async function runInterface(
             passOn()
           }
         },
-        preferences: { read: withoutPreferences, set: withoutPreferences },
+        preferences: { read: withoutPreferences, known: withoutPreferences, set: withoutPreferences },
         addKey: withoutKeys,
+        ask: (endpoint, wanted) => call.call(endpoint, wanted),
         async call(endpoint, wanted, { key, signal: own } = {}) {
           const number = (calls += 1)
           const ends = own ? AbortSignal.any([own, signal]) : signal

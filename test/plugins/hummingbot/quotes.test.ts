@@ -19,9 +19,9 @@ interface PriceChoice {
 async function quoted(type: string, side: 'BUY' | 'SELL', prices: Readonly<Record<string, string | Error>>, extras: object = {}) {
   const asked: PriceChoice[] = []
   const call = {
-    preferences: { read: async () => ({}) },
-    async call(endpoint: string, fields: PriceChoice) {
-      if (endpoint === 'ConnectorConfig') return { versions: prices[''] === undefined ? prices : undefined }
+    preferences: { known: async () => ({}) },
+    call: async () => ({ versions: prices[''] === undefined ? prices : undefined }),
+    async ask(_endpoint: string, fields: PriceChoice) {
       asked.push(fields)
       const found = prices[fields.version ?? ''] ?? Object.values(prices)[0] ?? ''
       if (found instanceof Error) throw found
@@ -99,8 +99,8 @@ describe('a quote that is asked for again', () => {
     const quotes: QuoteTexts[] = []
     for (const { price, bound, slippagePct } of rounds) {
       const call = {
-        preferences: { read: async () => (slippagePct === undefined ? {} : { 'uniswap.slippagePct': slippagePct }) },
-        call: async () => ({
+        preferences: { known: () => (slippagePct === undefined ? {} : { 'uniswap.slippagePct': slippagePct }) },
+        ask: () => ({
           base: 'B',
           quote: 'Q',
           amount: '2',
