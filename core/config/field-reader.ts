@@ -102,7 +102,7 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
     let isValid = validators.get(field)
     if (!isValid) validators.set(field, (isValid = compilerOf(ofField).compile(ofField)))
     const value = readers.get(field)?.(text, 'query')
-    if (!isValid(value)) return undefined
+    if (!isValid(value) || hasNul(value)) return undefined
     // Field by field: where a spread's copy is frozen, V8 makes a hidden class for it alone, so that nothing that reads it is found again.
     const copy: Fields = {}
     const from = before as Readonly<Fields>
@@ -111,6 +111,33 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
   }
 
   return Object.assign(read, { replaced })
+}
+
+/** Reads bodies: of one that differs from an earlier one by its amount alone, as where prices of new amounts are asked for, the amount alone. */
+export function likeLast(read: FieldsReader<Fields>): (fields: Readonly<Fields>) => Readonly<Fields> {
+  /** Copies, with texts alone. */
+  let last: { readonly fields: Readonly<Fields>; readonly names: readonly string[]; readonly asked: Readonly<Fields> } | undefined
+
+  function readAmount(fields: Readonly<Fields>): Readonly<Fields> | undefined {
+    const { amount } = fields
+    if (!last || typeof amount !== 'string') return undefined
+    const names = Object.keys(fields)
+    if (names.length !== last.names.length) return undefined
+    for (const name of names)
+      if (name !== 'amount' && !(typeof fields[name] === 'string' && fields[name] === last.fields[name])) return undefined
+    const asked = read.replaced?.(last.asked, 'amount', amount)
+    // What a query has as text may be something else in an object.
+    return asked?.['amount'] === amount ? asked : undefined
+  }
+
+  return (fields) => {
+    const like = readAmount(fields)
+    if (like) return like
+    const asked = read(fields, 'body')
+    if (typeof fields['amount'] === 'string' && Object.values(fields).every((value) => typeof value === 'string'))
+      last = { fields: { ...fields }, names: Object.keys(fields), asked: { ...asked } }
+    return asked
+  }
 }
 
 /** No name has it, and PostgreSQL takes no text with it. */

@@ -24,7 +24,7 @@ import { orWaiting } from './approval-runs.ts'
 import { createRenderer } from './answer-forms.ts'
 import { HeldRequest } from '../limits/approval-check.ts'
 import { Deadline, ended } from './deadline.ts'
-import { fieldsReader, type Fields, type FieldsReader } from '../config/field-reader.ts'
+import { fieldsReader, likeLast, type Fields, type FieldsReader } from '../config/field-reader.ts'
 import type { Question } from '../config/query-reader.ts'
 import type { NetworkEntry, VenueEntry } from '../plugins/index.ts'
 import { streamHandlers } from './streams.ts'
@@ -140,7 +140,7 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
   const hidePaths = on === 'service' ? pathsHider(settings) : undefined
   const { render, asObject } = createRenderer(response, hidePaths)
   const readFields = fieldsReader(schema)
-  const readAsked = onceForFrozen((fields: Readonly<Fields>) => readFields(fields, 'body'))
+  const readAsked = onceForFrozen(likeLast(readFields))
   // The handler of this very endpoint: its request is what the reader has checked, its context what the lookup returns.
   const handler = handlers[endpoint.name] as unknown as (request: Fields, context: object) => ReturnType<Handler<'Status'>>
   const lookUp = lookupOf(on, services)
