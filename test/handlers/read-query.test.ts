@@ -65,7 +65,7 @@ describe('a body that may differ from earlier ones by its amount alone', () => {
           expect(outcomeOf(() => read(fields))).to.deep.equal(outcomeOf(() => readFields(fields, 'body')))
         }
       }),
-      { numRuns: 200 },
+      { numRuns: 500 },
     )
   })
 
