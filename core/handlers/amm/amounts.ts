@@ -1,7 +1,6 @@
 // Several amounts in one request for a price: a series of depth.
 import type { AMMPriceRequest, AMMPriceResponse } from '../../api/index.ts'
 import { OneBlock } from '../../live-state/one-block.ts'
-
 import { after } from '../../base/async.ts'
 import { badFields, errorFields, SluiceError, type FieldProblem } from '../../base/errors.ts'
 

@@ -4,7 +4,6 @@ import type { At, Head } from '../../contracts/index.ts'
 import { after } from '../../base/async.ts'
 import { fromRaw } from '../../base/decimal.ts'
 import { badFields, errorFields, SluiceError } from '../../base/errors.ts'
-
 import { refuseQuarantined } from '../mined-bounds.ts'
 import type { NetworkEntry, VenueEntry } from '../../plugins/index.ts'
 import { withApprovals } from './approvals-lacked.ts'

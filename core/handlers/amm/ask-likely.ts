@@ -10,7 +10,6 @@ import type { At, GasTerms, Head, Swap } from '../../contracts/index.ts'
 import { after } from '../../base/async.ts'
 import { SluiceError } from '../../base/errors.ts'
 import { payerOf } from '../../base/fair-turns.ts'
-
 import type { VenueEntry } from '../../plugins/index.ts'
 import { allOf, isLate, isLeftOut, type AskScope, type LeftOutConnector } from './ask-each.ts'
 import { worthOf, type WithTerms } from './candidates.ts'

@@ -2,7 +2,6 @@
 import type { At, GasTerms } from '../../contracts/index.ts'
 import { after } from '../../base/async.ts'
 import { SluiceError } from '../../base/errors.ts'
-
 import { effectiveSlippage, slippageBound, type Slippage } from '../slippage.ts'
 import type { NetworkEntry, VenueEntry } from '../../plugins/index.ts'
 import type { Answer, LeftOutConnector } from './ask-each.ts'
