@@ -52,14 +52,28 @@ export const curves: Readonly<Record<CurveName, Curve>> = {
 const knownSpellings = new Map<string, string>()
 const maxKnownSpellings = 4_000
 
+const hasBothCases = /^0x(?=.*[a-f])(?=.*[A-F])[0-9a-fA-F]{40}$/
+
+/**
+ * Takes the addresses in a file of the release as they are spelt: a test holds each against its checksum. To hash them all was half of what the
+ * signer did in its start.
+ */
+export function noteSpellings(text: string): void {
+  for (const [address] of text.matchAll(/\b0x[0-9a-fA-F]{40}\b/g)) if (hasBothCases.test(address)) noteSpelling(address, address)
+}
+
+function noteSpelling(text: string, address: string): void {
+  if (knownSpellings.size >= maxKnownSpellings) knownSpellings.clear()
+  knownSpellings.set(text, address).set(address, address)
+}
+
 /** The spelling with checksum (EIP-55). Undefined if the text is not an address or its checksum is wrong. */
 function checksummed(text: string): string | undefined {
   const known = knownSpellings.get(text)
   if (known !== undefined) return known
   try {
     const address = getAddress(text)
-    if (knownSpellings.size >= maxKnownSpellings) knownSpellings.clear()
-    knownSpellings.set(text, address).set(address, address)
+    noteSpelling(text, address)
     return address
   } catch {
     return undefined

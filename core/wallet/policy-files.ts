@@ -11,7 +11,7 @@ import { mergedFiles, readYaml } from '../config/yaml.ts'
 import { canonicalPermit2 } from '../contracts/permit2.ts'
 import { isObject } from '../base/json.ts'
 import { builtInPlugins } from '../base/layout.ts'
-import { curves, type CurveName } from '../keys/curves.ts'
+import { curves, noteSpellings, type CurveName } from '../keys/curves.ts'
 import { listedTokens, type ListedTokens } from './listed-tokens.ts'
 import type { NetworkPolicy, SignerPolicy, TipRules, TypedDataRules } from './policy.ts'
 import { readReleasePolicy, releasePolicy, type ReleasePolicy } from './release-policy.ts'
@@ -89,6 +89,7 @@ export function readSources({ confDir, plugins, environment }: SignerFiles): Sig
   const defaults = plugins.flatMap((name) =>
     Object.hasOwn(released.connectors, name) ? [[name, mergedFiles([path.join(builtInPlugins, name, 'defaults.yml')])]] : [],
   )
+  noteSpellings(JSON.stringify(defaults))
   const conf = confFiles(confDir).map((file) => [file, fileOf(path.join(confDir, `${file}.yml`), environment)])
   return {
     released,

@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { expect } from 'chai'
+import { getAddress } from 'ethers'
 import { loadSettings } from '../../core/config/settings.ts'
 import { writeLock } from '../../core/config/lock.ts'
 import { codeRoot } from '../../core/base/layout.ts'
@@ -22,6 +23,17 @@ describe('what the signer reads of files', function () {
   it("matches what the release's plugins declare: signing.json is up to date (else: npm run signing)", async () => {
     const written: unknown = JSON.parse(await readFile(new URL('signing.json', codeRoot), 'utf8'))
     expect(written).to.deep.equal(await releasedNow())
+  })
+
+  it('has the right checksum in every address of the files of the release, which the signer does not hash', async () => {
+    const files = (await readdir(new URL('plugins/', codeRoot), { recursive: true })).filter((file) =>
+      /^[^/\\]+[/\\](tokens\.json|defaults\.yml)$/.test(file),
+    )
+    const texts = await Promise.all(files.map((file) => readFile(new URL(`plugins/${file}`, codeRoot), 'utf8')))
+    const addresses = [...new Set(texts.flatMap((text) => text.match(/\b0x[0-9a-fA-F]{40}\b/g) ?? []))]
+    expect(addresses).to.have.lengthOf.above(400)
+    const wrong = addresses.filter((each) => each !== each.toLowerCase() && each !== getAddress(each.toLowerCase()))
+    expect(wrong).to.deep.equal([])
   })
 
   it('matches what the plugins declare that a start loads, to the address, with what conf changes', async () => {
