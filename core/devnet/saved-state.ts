@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, readdir, rm, stat } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rm, stat, utimes } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { codeRoot, devnetRoot } from '../base/layout.ts'
@@ -11,13 +11,18 @@ const abandonedAfterMs = 60 * 60 * 1000
 
 /** The state in `folder` for these inputs, if any. It may be damaged, which gzip's checksum shows when it is unpacked. */
 export async function readSavedState(folder: string, inputs: string): Promise<Buffer | undefined> {
-  return readFile(stateFile(folder, inputs)).catch(() => undefined)
+  const file = stateFile(folder, inputs)
+  const state = await readFile(file).catch(() => undefined)
+  // What is used stays: the one that most servers load may be the oldest. Another server may have removed it meanwhile.
+  const now = new Date()
+  if (state) await utimes(file, now, now).catch(() => {})
+  return state
 }
 
 /** So many states are kept: servers of several versions, or with several plugins, may share a folder. */
 const keptStates = 3
 
-/** Saves a state and removes all but the newest. A process that is killed meanwhile leaves no incomplete state. */
+/** Saves a state and removes all but those that were saved or loaded last. A process that is killed meanwhile leaves no incomplete state. */
 export async function saveState(folder: string, inputs: string, state: Buffer): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await writeWholeFile(stateFile(folder, inputs), state)

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { DevnetError, rpcTo } from '../../core/devnet/anvil.ts'
-import { saveState } from '../../core/devnet/saved-state.ts'
+import { readSavedState, saveState } from '../../core/devnet/saved-state.ts'
 import { chainFrom, startDevnet, type Devnet } from '../../core/devnet/start-devnet.ts'
 import { addresses } from './addresses.ts'
 import { devnetFiles, temporaryFolder } from './test-devnet.ts'
@@ -139,6 +139,18 @@ describe('startDevnet', function () {
     }
     await saveState(folder, 'fifth', Buffer.from('fifth'))
     expect(await readdir(folder)).to.have.members(['third', 'fourth', 'fifth'].map((inputs) => `${inputs}.json.gz`))
+  })
+
+  it('keeps a state that was loaded since, and removes a newer one that was not', async () => {
+    const folder = await emptyFolder()
+    for (const [index, inputs] of ['first', 'second', 'third'].entries()) {
+      await saveState(folder, inputs, Buffer.from(inputs))
+      const hoursAgo = new Date(Date.now() - (4 - index) * 3_600_000)
+      await utimes(path.join(folder, `${inputs}.json.gz`), hoursAgo, hoursAgo)
+    }
+    expect(String(await readSavedState(folder, 'first'))).to.equal('first')
+    await saveState(folder, 'fourth', Buffer.from('fourth'))
+    expect(await readdir(folder)).to.have.members(['first', 'third', 'fourth'].map((inputs) => `${inputs}.json.gz`))
   })
 
   it('names a taken port and the setting, and leaves its holder alone', async () => {
