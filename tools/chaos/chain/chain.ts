@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -126,9 +126,11 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 
 /** The devnet with all its exchanges, as a state that anvil loads. What is deployed is kept between runs, as other tests do. */
 async function devnetState(): Promise<string> {
-  // The folder `devnet` in it is the one that servers of other tests share.
-  const dataDir = path.join(tmpdir(), `sluice-chaos-${process.getuid?.() ?? ''}`)
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const temporary = (name: string) => path.join(tmpdir(), `sluice-${name}-${process.getuid?.() ?? ''}`)
+  const [dataDir, shared] = [temporary('chaos'), temporary('devnet')]
+  for (const folder of [dataDir, shared]) await mkdir(folder, { recursive: true, mode: 0o700 })
+  // The folder that servers of other tests share. Who begins at the same moment may have made the link.
+  await symlink(shared, path.join(dataDir, 'devnet')).catch(() => {})
   const settings = loadSettings({
     confDir: path.join(root, 'conf'),
     env: {},
