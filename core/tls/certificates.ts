@@ -37,16 +37,25 @@ export interface NewCertificate {
 
 /** Makes key and certificate for another client. Its name becomes the certificate's common name. @throws CertificateError */
 export async function newClient(certsDir: string, name: string, access: CaAccess = {}): Promise<NewCertificate> {
-  checkClientName(name)
+  return theOnly(await newClients(certsDir, [name], access))
+}
+
+/** The same for several, all of them or none: those that there are already are read once. */
+export async function newClients(certsDir: string, names: readonly string[], access: CaAccess = {}): Promise<NewCertificate[]> {
+  for (const name of names) checkClientName(name)
   return withAuthority(certsDir, access, async (authority) => {
-    const taken = (await namesOfClients(certsDir)).find((known) => known.toLowerCase() === name.toLowerCase())
-    if (taken !== undefined) {
-      throw new NameTakenError(
-        taken,
-        `There is already a client "${taken}": renew it with "${command} certs renew ${taken}", or choose another name.`,
-      )
+    const known = await namesOfClients(certsDir)
+    for (const name of names) {
+      const taken = known.find((each) => each.toLowerCase() === name.toLowerCase())
+      if (taken !== undefined) {
+        throw new NameTakenError(
+          taken,
+          `There is already a client "${taken}": renew it with "${command} certs renew ${taken}", or choose another name.`,
+        )
+      }
+      known.push(name)
     }
-    return makeClient(certsDir, authority, name)
+    return makeClients(certsDir, authority, names)
   })
 }
 
@@ -75,13 +84,13 @@ export async function renew(
     if (name === 'server') {
       const hostnames = serverNames(options.hostnames ?? (await currentServerNames(certsDir)))
       const pair = await issueCertificate(authority, { commonName: 'server', usage: 'server', hostnames })
-      return writePair(certsDir, name, pair, {})
+      return theOnly(await writePairs(certsDir, [[name, pair]], {}))
     }
     if (options.hostnames !== undefined)
       throw new CertificateError('Only the server certificate has host names: leave them out for a client.')
     const known = await namesOfClients(certsDir)
     if (name !== 'client' && !known.includes(name)) throw unknownClient(name, known)
-    return makeClient(certsDir, authority, name)
+    return theOnly(await makeClients(certsDir, authority, [name]))
   })
 }
 
@@ -110,14 +119,40 @@ async function namesOfClients(certsDir: string): Promise<string[]> {
   return [...new Set((await listClients(certsDir)).flatMap((client) => client.certificate?.name ?? []))]
 }
 
-async function makeClient(certsDir: string, authority: Authority, name: string): Promise<NewCertificate> {
-  const pair = await issueCertificate(authority, { commonName: name, usage: 'client' })
-  return writePair(certsDir, name, pair, { 'issued.pem': await issuedWith(certsDir, pair.certPem) })
+function theOnly([made]: readonly NewCertificate[]): NewCertificate {
+  if (made === undefined) throw new Error('No certificate was made.')
+  return made
 }
 
-async function writePair(certsDir: string, name: string, pair: CertificatePair, also: Record<string, string>): Promise<NewCertificate> {
+async function makeClients(certsDir: string, authority: Authority, names: readonly string[]): Promise<NewCertificate[]> {
+  const pairs = await Promise.all(
+    names.map(async (name) => [name, await issueCertificate(authority, { commonName: name, usage: 'client' })] as const),
+  )
+  const all = await issuedWith(
+    certsDir,
+    pairs.map(([, { certPem }]) => certPem),
+  )
+  return writePairs(certsDir, pairs, { 'issued.pem': all })
+}
+
+async function writePairs(
+  certsDir: string,
+  pairs: readonly (readonly [name: string, pair: CertificatePair])[],
+  also: Record<string, string>,
+): Promise<NewCertificate[]> {
+  const files = pairs.flatMap(([name, { certPem, keyPem }]): [string, string][] => {
+    const { certFile, keyFile } = pairFiles(certsDir, name)
+    return [
+      [path.basename(certFile), certPem],
+      [path.basename(keyFile), keyPem],
+    ]
+  })
+  await writeAtomically(certsDir, { ...also, ...Object.fromEntries(files) })
+  return pairs.map(([name, pair]) => issuedAs(certsDir, name, pair))
+}
+
+function issuedAs(certsDir: string, name: string, pair: CertificatePair): NewCertificate {
   const { certFile, keyFile } = pairFiles(certsDir, name)
-  await writeAtomically(certsDir, { ...also, [path.basename(certFile)]: pair.certPem, [path.basename(keyFile)]: pair.keyPem })
   const certificate = new X509Certificate(pair.certPem)
   return {
     name,
@@ -181,8 +216,8 @@ function select(clients: readonly ClientCertificate[], which: string): ClientCer
   )
 }
 
-/** The content of `issued.pem` with one more certificate. */
-async function issuedWith(certsDir: string, certPem: string): Promise<string> {
+/** The content of `issued.pem` with more certificates. */
+async function issuedWith(certsDir: string, certPems: readonly string[]): Promise<string> {
   const known = await issuedCertificates(certsDir)
-  return [...known.map((certificate) => certificate.toString()), certPem].join('')
+  return [...known.map((certificate) => certificate.toString()), ...certPems].join('')
 }
