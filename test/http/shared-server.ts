@@ -1,8 +1,8 @@
-import { Wallet } from 'ethers'
+import { getAddress, hexlify, randomBytes } from 'ethers'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
-import { newClient } from '../../core/tls/certificates.ts'
+import { newClients } from '../../core/tls/certificates.ts'
 import { nobody, oneChain } from './one-chain.ts'
 
 export { nobody, oneChain }
@@ -67,10 +67,8 @@ async function start(): Promise<SharedServer> {
   })
   const { certsDir } = server.settings.ssl
   const as: Partial<SharedServer['as']> = {}
-  for (const name of certificates) {
-    await newClient(certsDir, name)
-    as[name] = createClient(server.kernel.url, certsDir, name)
-  }
+  await newClients(certsDir, certificates)
+  for (const name of certificates) as[name] = createClient(server.kernel.url, certsDir, name)
   return Object.assign(server, { as: as as SharedServer['as'], rpc: rpcTo(server.rpcUrl) })
 }
 
@@ -170,7 +168,7 @@ export async function toldSeconds(client: Client, rpc: Rpc): Promise<number> {
 }
 
 /** An address that nobody has used before. */
-export const freshAddress = (): string => Wallet.createRandom().address
+export const freshAddress = (): string => getAddress(hexlify(randomBytes(20)))
 
 /** Sends a trade of a contained plugin: its spenders may take what the trade needs, neither less nor more. */
 export async function tradeExactly(
