@@ -18,6 +18,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
@@ -179,54 +180,113 @@ function isRunning(pid) {
   }
 }
 
-/** @param whole with types and source maps, too */
-async function build({ whole, maps = whole }) {
-  const before = state()
-  const { build: bundle, stop } = await import('esbuild')
-  const manifest = JSON.parse(read('package.json'))
-  const { paths } = JSON.parse(read('tsconfig.json')).compilerOptions
-  const entryPoints = Object.values(paths).flat()
-  const plugins = builtInPlugins()
-  const options = {
-    absWorkingDir: root,
-    outbase: root,
-    bundle: true,
-    write: false,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20.19',
-    legalComments: 'none',
-    logLevel: 'warning',
-    metafile: true,
-    // V8 keeps the text of what it loads in memory. Names stay, and lines are short, for the sake of stacks.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    lineLimit: 160,
-    plugins: [fewMediaTypes, withoutTraces, namesOfUndici, doors, ...(maps ? [packagesWithoutMap] : [])],
-    ...(maps && { sourcemap: 'linked', sourcesContent: false }),
-  }
+/** The sources of the public entry points, by what plugins import. */
+const entryPaths = () => JSON.parse(read('tsconfig.json')).compilerOptions.paths
+
+const optionsOf = ({ maps = false, minify = true } = {}) => ({
+  absWorkingDir: root,
+  outbase: root,
+  bundle: true,
+  write: false,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  legalComments: 'none',
+  logLevel: 'warning',
+  metafile: true,
+  // V8 keeps the text of what it loads in memory. Names stay, and lines are short, for the sake of stacks.
+  minifyWhitespace: minify,
+  minifySyntax: minify,
+  lineLimit: 160,
+  plugins: [fewMediaTypes, withoutTraces, namesOfUndici, doors, ...(maps ? [packagesWithoutMap] : [])],
+  ...(maps && { sourcemap: 'linked', sourcesContent: false }),
+})
+
+/**
+ * What runs as a server, in a folder: the server with its plugins and the public entry points, its processes of little memory, and what it loads on demand.
+ * @param programs that are bundled with the server
+ * @param patched sources in place of those of the checkout, by their paths from the root
+ */
+async function serverBundles(bundle, { outdir, maps, minify, programs = [], patched = new Map() }) {
+  const options = optionsOf({ maps, minify })
   const split = {
     ...options,
-    outdir: dist,
+    outdir,
     splitting: true,
     external,
     banner,
-    plugins: [partsOfEthers, loadedOnDemand, ...options.plugins],
+    plugins: [sourcesInstead(patched), partsOfEthers, loadedOnDemand, ...options.plugins],
   }
-  const server = await bundle({
-    ...split,
-    entryPoints: [...started, ...entryPoints.filter((file) => !isDevnetPart(file)), ...plugins.map((name) => `plugins/${name}/index.ts`)],
-    chunkNames: 'chunks/[name]-[hash]',
-  })
+  const plugins = builtInPlugins().map((name) => `plugins/${name}/index.ts`)
+  const entryPoints = [
+    ...started,
+    ...Object.values(entryPaths())
+      .flat()
+      .filter((file) => !isDevnetPart(file)),
+    ...plugins,
+    ...programs,
+  ]
+  const server = await bundle({ ...split, entryPoints, chunkNames: 'chunks/[name]-[hash]' })
   const signer = await bundle({ ...split, entryPoints: startedApart, chunkNames: 'chunks/signer-[name]-[hash]' })
   const later = await bundle({
     ...options,
     format: 'cjs',
     entryPoints: Object.keys(onDemand).map((name) => ({ in: `on-demand:${name}`, out: `on-demand/${name}` })),
-    outdir: dist,
+    outdir,
     outExtension: { '.js': '.cjs' },
     plugins: [entriesOnDemand, ...options.plugins],
   })
+  return [server, signer, later]
+}
+
+/**
+ * Writes into a folder what runs as a server, from patched sources: not what only users of a release need.
+ * @param programs that are bundled with it
+ * @param patched as for `serverBundles`
+ */
+export async function buildPatched(outdir, { programs, patched }) {
+  const { build: bundle } = await import('esbuild')
+  const bundles = await serverBundles(bundle, { outdir, minify: false, programs, patched })
+  const files = new Map(bundles.flatMap(({ outputFiles }) => outputFiles.map(({ path: file, contents }) => [file, contents])))
+  leaveOutRepeatedImports(files, false)
+  for (const [file, contents] of filesOfPlugins()) files.set(path.join(outdir, file), contents)
+  files.set(path.join(outdir, 'signing.json'), readFileSync(path.join(root, 'signing.json')))
+  const all = [...files].map(async ([file, contents]) => {
+    await mkdir(path.dirname(file), { recursive: true })
+    await writeFile(file, contents)
+  })
+  await Promise.all(all)
+}
+
+/** What plugins of the release have beside their code, by its path from the root. */
+function filesOfPlugins() {
+  const plugins = builtInPlugins()
+  return filesIn('plugins')
+    .filter((file) => plugins.includes(file.split(path.sep)[1]) && !/\.m?ts$/.test(file) && !file.includes('artifacts'))
+    .map((file) => [file, readFileSync(path.join(root, file))])
+}
+
+const sourcesInstead = (patched) => ({
+  name: 'sources-instead',
+  setup({ onLoad }) {
+    if (patched.size === 0) return
+    onLoad({ filter: /\.ts$/ }, ({ path: file }) => {
+      const contents = patched.get(path.relative(root, file))
+      return contents === undefined ? undefined : { contents, loader: 'ts' }
+    })
+  },
+})
+
+/** @param whole with types and source maps, too */
+async function build({ whole, maps = whole }) {
+  const before = state()
+  const { build: bundle, stop } = await import('esbuild')
+  const manifest = JSON.parse(read('package.json'))
+  const paths = entryPaths()
+  const entryPoints = Object.values(paths).flat()
+  const plugins = builtInPlugins()
+  const options = optionsOf({ maps })
+  const bundles = await serverBundles(bundle, { outdir: dist, maps })
   const local = await bundle({
     ...options,
     entryPoints: [
@@ -272,7 +332,7 @@ async function build({ whole, maps = whole }) {
   // Its process would stay as long as this one, which goes on as the server.
   await stop()
   const files = new Map(
-    [server, signer, later, local, simulator].flatMap(({ outputFiles }) => outputFiles.map(({ path: file, contents }) => [file, contents])),
+    [...bundles, local, simulator].flatMap(({ outputFiles }) => outputFiles.map(({ path: file, contents }) => [file, contents])),
   )
   leaveOutRepeatedImports(files, maps)
   const add = (file, contents) => files.set(path.join(dist, file), Buffer.from(contents))
@@ -282,10 +342,7 @@ async function build({ whole, maps = whole }) {
     add(`dashboard/${name}.br`, brotliCompressSync(contents))
     add(`dashboard/${name}.gz`, gzipSync(contents, { level: 9 }))
   }
-  for (const file of filesIn('plugins')) {
-    const [, name] = file.split(path.sep)
-    if (plugins.includes(name) && !/\.m?ts$/.test(file) && !file.includes('artifacts')) add(file, readFileSync(path.join(root, file)))
-  }
+  for (const [file, contents] of filesOfPlugins()) add(file, contents)
   // What `sluice plugin new` writes.
   for (const file of filesIn('templates')) add(file, readFileSync(path.join(root, file)))
   add('signing.json', read('signing.json'))
@@ -302,7 +359,7 @@ async function build({ whole, maps = whole }) {
   add('sluice-devnet/LICENSES.md', bytecodeLicenses(root, artifacts))
   add('sluice-devnet/core/devnet/build-state.sha256', hashOf(read('core/devnet/anvil.ts'), read('core/devnet/build-state.ts')))
   add('sluice-devnet/package.json', `${JSON.stringify(devnetManifest(manifest), null, 2)}\n`)
-  const parts = [server, signer, later, page].flatMap(({ metafile }) => bundledFolders(metafile))
+  const parts = [...bundles, page].flatMap(({ metafile }) => bundledFolders(metafile))
   const bundled = [...new Set([...parts, 'node_modules/swagger-ui-dist'])]
   if (whole) {
     add('sluice-devnet/THIRD-PARTY-LICENSES.md', licensesOf(bundledFolders(simulator.metafile)))
@@ -317,7 +374,7 @@ async function build({ whole, maps = whole }) {
   const chunks = [...files.keys()].filter((file) => path.dirname(file) === chunkFolder)
   write(files, whole ? 0 : chunksKeptMs)
   writeWhole(stamp, JSON.stringify({ state: before, whole, maps, chunks: chunks.map((file) => path.basename(file)), bundled }))
-  return { server: server.metafile, local: local.metafile }
+  return { server: bundles[0].metafile, local: local.metafile }
 }
 
 /**
