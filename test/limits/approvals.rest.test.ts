@@ -8,13 +8,13 @@ import { startKernel, type Kernel } from '../../core/kernel.ts'
 import { openMarket } from '../../core/parts/trading.ts'
 import { createApprovals } from '../../core/limits/approvals.ts'
 import type { Store } from '../../core/store/store.ts'
-import { newClient, renew, revoke } from '../../core/tls/certificates.ts'
+import { newClients, renew, revoke } from '../../core/tls/certificates.ts'
 import { createRevokedCertificates } from '../../core/tls/revoked-certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { follow } from '../events/client.ts'
-import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts'
-import { kinds } from '../store/stores.ts'
+import { isPostgresInstalled } from '../store/postgres.ts'
+import { kinds, sharedPostgres } from '../store/stores.ts'
 import { scrape } from '../http/scrape.ts'
 import { admins, coldStore, listedSpender, local, mined, oneChain, others, outcome, swap, traders } from '../http/shared-server.ts'
 
@@ -53,7 +53,7 @@ for (const kind of kinds)
   describe(`a request above approveAbove (${kind})`, function () {
     this.timeout(300_000)
     let home: string
-    let postgres: TestPostgres | undefined
+    let database: string | undefined
     let server: TestServer
     /** Of the same store and certificates. */
     let other: Kernel | undefined
@@ -81,7 +81,7 @@ for (const kind of kinds)
     const start = () =>
       startServer(
         {
-          settings: { ...settings, ...(postgres && { 'store.url': postgres.url }) },
+          settings: { ...settings, ...(database !== undefined && { 'store.url': database }) },
           conf: { ...oneChain.conf, 'clients.yml': { clients } },
         },
         home,
@@ -91,19 +91,17 @@ for (const kind of kinds)
 
     before(async function () {
       if (kind === 'postgres' && !isPostgresInstalled) this.skip()
-      postgres = kind === 'postgres' ? await startPostgres() : undefined
+      database = kind === 'postgres' ? await (await sharedPostgres()).database() : undefined
       home = await mkdtemp(path.join(tmpdir(), 'sluice-approvals-'))
       server = await start()
       const certs = server.certsDir
       const opened: [string, Client][] = []
-      for (const name of names) {
-        await newClient(certs, name)
-        opened.push([name, createClient(server.url, certs, name)])
-      }
+      await newClients(certs, names)
+      for (const name of names) opened.push([name, createClient(server.url, certs, name)])
       // The first certificate stays valid.
       await renew(certs, 'bot')
       opened.push(['botRenewed', createClient(server.url, certs, 'bot')])
-      if (postgres) {
+      if (database !== undefined) {
         const own = { ...server.settings, data: { ...server.settings.data, dir: path.join(home, 'other') } }
         // A folder that is not there counts as a stop for all.
         await mkdir(own.data.dir, { recursive: true })
@@ -126,7 +124,6 @@ for (const kind of kinds)
       for (const client of Object.values(as ?? {})) client.close()
       await other?.stop()
       await server?.stop()
-      await postgres?.stop()
       if (home) await rm(home, { recursive: true, force: true })
     })
     afterEach(async () => {

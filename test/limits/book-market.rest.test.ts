@@ -5,7 +5,7 @@ import { Contract, JsonRpcProvider, MaxUint256, NonceManager, parseUnits, toQuan
 import { rpcTo } from '../../core/devnet/anvil.ts'
 import { deployerAddress } from '../../core/devnet/build-state.ts'
 import { openMarket } from '../../core/parts/trading.ts'
-import { newClient } from '../../core/tls/certificates.ts'
+import { newClients } from '../../core/tls/certificates.ts'
 import { oasisDevnetMarket } from '../../kits/oasis/devnet.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
@@ -55,7 +55,7 @@ describe('the market by an order book', function () {
       false,
       { market: { open: (parts) => openMarket(parts, () => nowMs), stop: (opened) => opened.stop() } },
     )
-    for (const name of ['bot', 'lossy']) await newClient(server.certsDir, name)
+    await newClients(server.certsDir, ['bot', 'lossy'])
     bot = createClient(server.url, server.certsDir, 'bot')
     lossy = createClient(server.url, server.certsDir, 'lossy')
     provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 })

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { openMarket } from '../../core/parts/trading.ts'
-import { newClient } from '../../core/tls/certificates.ts'
+import { newClients } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { listedSpender, local, mined, oneChain, outcome, traders } from '../http/shared-server.ts'
@@ -59,8 +59,9 @@ async function start(): Promise<LimitedServer> {
     false,
     { market: { open: (parts) => openMarket(parts, () => nowMs), stop: (market) => market.stop() } },
   )
-  for (const name of Object.keys(clients).slice(1)) {
-    await newClient(server.certsDir, name)
+  const names = Object.keys(clients).slice(1)
+  await newClients(server.certsDir, names)
+  for (const name of names) {
     opened.set(name, createClient(server.url, server.certsDir, name))
   }
   let last = ''

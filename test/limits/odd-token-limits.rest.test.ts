@@ -14,7 +14,7 @@ import {
 } from 'ethers'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { openMarket } from '../../core/parts/trading.ts'
-import { newClient } from '../../core/tls/certificates.ts'
+import { newClients } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { callTogether, sendFrom, takeAccount } from '../devnet/accounts.ts'
@@ -105,10 +105,9 @@ describe('odd tokens against the limits of a client', function () {
         ],
       )
     }
-    for (const name of Object.keys(clients).slice(1)) {
-      await newClient(server.certsDir, name)
-      opened.set(name, createClient(server.url, server.certsDir, name))
-    }
+    const ids = Object.keys(clients).slice(1)
+    await newClients(server.certsDir, ids)
+    for (const id of ids) opened.set(id, createClient(server.url, server.certsDir, id))
     await done(server.client.post('/evm/wrap', { ...local, address: traders, amount: '100' }))
     for (const token of [...names, 'WETH'])
       await done(server.client.post('/evm/approve', { ...local, address: traders, spender: 'uniswap/v2', token }))

@@ -1,7 +1,7 @@
 // What a client may have open in perpetuals, at an exchange of signed actions and at one of the devnet.
 import { expect } from 'chai'
 import { rpcTo } from '../../core/devnet/anvil.ts'
-import { newClient } from '../../core/tls/certificates.ts'
+import { newClients } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { losesAnswer } from '../../tools/hyperliquid-simulator/exchange/faults.ts'
@@ -15,7 +15,7 @@ const limited = (limits: object, permissions = ['read', 'trade', 'thin']) => ({ 
 
 /** Clients with certificates, by their ids. */
 async function clientsOf(server: TestServer, ids: readonly string[]): Promise<Record<string, Client>> {
-  for (const id of ids) await newClient(server.certsDir, id)
+  await newClients(server.certsDir, ids)
   return Object.fromEntries(ids.map((id) => [id, createClient(server.url, server.certsDir, id)]))
 }
 

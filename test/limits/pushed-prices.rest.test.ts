@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { Wallet, parseUnits, toQuantity } from 'ethers'
 import { rpcTo } from '../../core/devnet/anvil.ts'
 import { openMarket } from '../../core/parts/trading.ts'
-import { newClient } from '../../core/tls/certificates.ts'
+import { newClients } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { callOf, sendFrom, takeAccount } from '../devnet/accounts.ts'
@@ -48,10 +48,9 @@ describe('a price that somebody pushes', function () {
       false,
       { market: { open: (parts) => openMarket(parts, () => nowMs), stop: (market) => market.stop() } },
     )
-    for (const name of Object.keys(clients).slice(1)) {
-      await newClient(server.certsDir, name)
-      opened.set(name, createClient(server.url, server.certsDir, name))
-    }
+    const ids = Object.keys(clients).slice(1)
+    await newClients(server.certsDir, ids)
+    for (const id of ids) opened.set(id, createClient(server.url, server.certsDir, id))
     // Who pushes has as much as it likes.
     const rpc = rpcTo(server.rpcUrl)
     await rpc('anvil_setBalance', admins, toQuantity(parseUnits('1000000', 18)))

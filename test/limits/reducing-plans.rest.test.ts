@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
-import { newClient } from '../../core/tls/certificates.ts'
+import { newClients } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { inventExchange, say } from '../handlers/clob/told-exchange.ts'
@@ -38,7 +38,7 @@ describe('a repayment by a plugin that is not built in', function () {
       settings: oneChain.settings,
       conf: { ...conf, ...declared },
     })
-    for (const id of ['waiting', 'listed']) await newClient(server.certsDir, id)
+    await newClients(server.certsDir, ['waiting', 'listed'])
     const clientOf = (id: string) => createClient(server.url, server.certsDir, id)
     by = { waiting: clientOf('waiting'), listed: clientOf('listed') }
   })

@@ -3,13 +3,13 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Contract, ContractFactory, JsonRpcProvider, MaxUint256, parseUnits, toQuantity, Wallet } from 'ethers'
+import { Contract, ContractFactory, JsonRpcProvider, MaxUint256, hexlify, parseUnits, randomBytes, toQuantity, Wallet } from 'ethers'
 import { readArtifact } from '../../core/devnet/build-state.ts'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { startKernel, type Kernel } from '../../core/kernel.ts'
 import { saveKey } from '../../core/keys/keystore.ts'
 import { openMarket } from '../../core/parts/trading.ts'
-import { newClient } from '../../core/tls/certificates.ts'
+import { newClients } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { callOf, callTogether, sendFrom, takeAccount } from '../devnet/accounts.ts'
@@ -17,6 +17,8 @@ import { addresses } from '../devnet/addresses.ts'
 import { local, mined, oneChain, uniswap } from '../http/shared-server.ts'
 
 const passphrase = 'only for tests'
+/** `Wallet.createRandom` derives it from words, which takes long. */
+const newWallet = (): Wallet => new Wallet(hexlify(randomBytes(32)))
 /** Of dollars, as the devnet's pools say. */
 const prices = { ETH: 3000, WETH: 3000, USDC: 1, DAI: 1, USDT: 1, WBTC: 60_000 } as const
 type Symbol = keyof typeof prices
@@ -89,8 +91,8 @@ export async function startRobbedWallets(
   { allowsThief, plugins, storeUrl }: Options = {},
 ): Promise<RobbedWallets> {
   const home = await mkdtemp(path.join(tmpdir(), 'sluice-thief-'))
-  const keys = Array.from({ length: count }, () => Wallet.createRandom())
-  const friend = Wallet.createRandom()
+  const keys = Array.from({ length: count }, newWallet)
+  const friend = newWallet()
   const dataDir = path.join(home, 'data')
   await mkdir(dataDir, { mode: 0o700, recursive: true })
   const passphraseFile = path.join(home, 'passphrase')
@@ -112,7 +114,7 @@ export async function startRobbedWallets(
       stop: (market) => market.stop(),
     },
   }
-  const thief = Wallet.createRandom().address
+  const thief = newWallet().address
   const server = await startServer(
     {
       trusted: plugins ? ['sly'] : [],
@@ -162,8 +164,11 @@ export async function startRobbedWallets(
   for (const { address } of [...keys, friend]) await rpc('anvil_setBalance', address, toQuantity(etherRaw))
 
   const stolen: Stolen[] = []
+  await newClients(
+    server.certsDir,
+    named.map(([name]) => name),
+  )
   for (const [name, address] of named) {
-    await newClient(server.certsDir, name)
     const elsewhere = other && createClient(other.url, server.certsDir, name)
     stolen.push({ client: createClient(server.url, server.certsDir, name), address, ...(elsewhere && { elsewhere }) })
   }

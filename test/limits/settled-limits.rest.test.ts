@@ -8,7 +8,7 @@ import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
 import type { ExpiredAllowances } from '../../core/limits/expired-allowances.ts'
 import { followAllowances, openMarket } from '../../core/parts/trading.ts'
-import { newClient } from '../../core/tls/certificates.ts'
+import { newClients } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { addresses } from '../devnet/addresses.ts'
@@ -90,10 +90,8 @@ describe('what limits count once transactions are final', function () {
     ]
     const asked = approvals.map(([address, spender, token]) => server.client.post('/evm/approve', { ...local, address, spender, token }))
     for (const answer of await Promise.all(asked)) await done(answer)
-    for (const name of names) {
-      await newClient(server.certsDir, name)
-      opened.set(name, createClient(server.url, server.certsDir, name))
-    }
+    await newClients(server.certsDir, names)
+    for (const name of names) opened.set(name, createClient(server.url, server.certsDir, name))
   })
   after(async () => {
     for (const client of opened.values()) client.close()

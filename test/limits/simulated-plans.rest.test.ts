@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { rpcTo } from '../../core/devnet/anvil.ts'
 import { openMarket } from '../../core/parts/trading.ts'
-import { newClient } from '../../core/tls/certificates.ts'
+import { newClients } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { admins, local, mined, oneChain, outcome } from '../http/shared-server.ts'
@@ -50,7 +50,7 @@ describe('plans of a plugin that is not built in', function () {
       false,
       { market: { open: (parts) => openMarket(parts, () => nowMs), stop: (market) => market.stop() } },
     )
-    for (const id of ['bot', 'limited']) await newClient(server.certsDir, id)
+    await newClients(server.certsDir, ['bot', 'limited'])
     bot = createClient(server.url, server.certsDir, 'bot')
     limited = createClient(server.url, server.certsDir, 'limited')
     for (const token of ['WETH', 'USDC'])

@@ -4,7 +4,8 @@ import { expect } from 'chai'
 import { Contract, Interface, parseUnits, toQuantity } from 'ethers'
 import type { Answer } from '../../testkit/client.ts'
 import { addresses } from '../devnet/addresses.ts'
-import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts'
+import { isPostgresInstalled } from '../store/postgres.ts'
+import { sharedPostgres } from '../store/stores.ts'
 import { startRobbedWallets, type RobbedWallets, type Stolen } from './robbed-wallets.ts'
 import { local, mined, outcome, uniswap } from '../http/shared-server.ts'
 import { shownMost } from './shown-losses.ts'
@@ -21,23 +22,19 @@ const told = (answer: Answer): string =>
 
 describe('a thief who has a plugin on the server, or asks two servers', function () {
   this.timeout(400_000)
-  let postgres: TestPostgres | undefined
   let site: RobbedWallets
   const plugins = fileURLToPath(new URL('../fixtures/plugins/hostile', import.meta.url))
   before(async () => {
-    postgres = isPostgresInstalled ? await startPostgres() : undefined
+    const storeUrl = isPostgresInstalled ? await (await sharedPostgres()).database() : undefined
     const allowed = { connectors: ['sly', 'uniswap'] }
-    site = await startRobbedWallets(3, { ...limits, allowed }, { plugins, ...(postgres && { storeUrl: postgres.url }) })
+    site = await startRobbedWallets(3, { ...limits, allowed }, { plugins, ...(storeUrl !== undefined && { storeUrl }) })
     await site.owner.get('/amm/price', { ...uniswap, ...pair, amount: '1' })
     const [{ client, elsewhere, address }] = site.stolen as [Stolen]
     for (const each of [client, elsewhere]) await each?.post('/amm/trade', { ...uniswap, ...pair, address, amount: '1' })
     // A quarter of the market's minutes, and some more.
     await site.pass(360)
   })
-  after(async () => {
-    await site?.stop()
-    await postgres?.stop()
-  })
+  after(() => site?.stop())
   afterEach(() => {
     delete process.env['SLUICE_TEST_SLY']
   })

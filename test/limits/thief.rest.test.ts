@@ -27,11 +27,13 @@ const ether = parseUnits('1', 18)
 /** What a day may cost: 1 ETH, and fees. */
 const limits = { maxDailyLoss: '3000', maxDailyGas: '0.05', maxFee: '0.01' }
 const mostDollars = 3000 + 0.05 * 3000
+const isLong = process.env.SLUICE_LIMITS_TURNS === 'all'
 /** Dollars that a wallet has at the exchange of perpetuals. */
 const perpetualDollars = 20_000
 /** Of ETH: so much pushes the price of the perpetual, and leaves it within what a close may lose. */
 const pushing = '600'
-const isLong = process.env.SLUICE_LIMITS_TURNS === 'all'
+/** Of ETH: what is opened in each turn, of which a close may lose 5 % once the limit is used up. As much as `mostDollars` leaves room for. */
+const turned = isLong ? '5' : '6.5'
 /** How often something is tried. */
 const times = (few: number, many: number): number => (isLong ? many : few)
 /** Acts again and again, until two in a row are refused: what is at its limit stays there. `npm run test:limits` goes on. */
@@ -263,7 +265,14 @@ const ways: readonly Way[] = [
       )
       const turns = await repeat(12, async () => {
         const opened = await done(
-          await client.post('/perp/open', { ...own, side: 'LONG', amount: '5', margin: '4000', leverage: '9', allowedSlippage: '1/1000' }),
+          await client.post('/perp/open', {
+            ...own,
+            side: 'LONG',
+            amount: turned,
+            margin: '4000',
+            leverage: '9',
+            allowedSlippage: '1/1000',
+          }),
         )
         // The friend sells as much as leaves the price within what a close may lose.
         await done(await site.owner.post('/perp/open', { ...friend, side: 'SHORT', amount: pushing, margin: '200000', leverage: '9' }))
