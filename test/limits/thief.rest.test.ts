@@ -32,7 +32,7 @@ const isLong = process.env.SLUICE_LIMITS_TURNS === 'all'
 const perpetualDollars = 20_000
 /** Of ETH: so much pushes the price of the perpetual, and leaves it within what a close may lose. */
 const pushing = '600'
-/** Of ETH: what is opened in each turn, of which a close may lose 5 % once the limit is used up. As much as `mostDollars` leaves room for. */
+/** Of ETH: what is opened in each turn, of which a close may lose 5 % once the limit is used up: less than 5 % of `perpetualDollars`. */
 const turned = isLong ? '5' : '6.5'
 /** How often something is tried. */
 const times = (few: number, many: number): number => (isLong ? many : few)
