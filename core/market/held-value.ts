@@ -1,4 +1,4 @@
-// What wallets hold of listed tokens and of the coin, at the market of now, at least.
+// What wallets hold of listed tokens and of the coin, at least: at the market of now or of the last minutes, whichever is less.
 import type { At } from '../contracts/index.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
 import { microsOf } from '../transactions/budgets.ts'
@@ -11,7 +11,7 @@ export async function heldValue(
     network,
     market,
     client,
-  }: { readonly network: NetworkEntry; readonly market: Pick<Market, 'watch' | 'valuesNow'>; readonly client: string },
+  }: { readonly network: NetworkEntry; readonly market: Pick<Market, 'watch' | 'valuesNow' | 'medianValues'>; readonly client: string },
   at: At,
 ): Promise<bigint | undefined> {
   const { impl, tokens } = network
@@ -26,6 +26,10 @@ export async function heldValue(
   }
   const addresses = [...held.keys()]
   if (!market.watch(network, addresses, client)) return undefined
-  const values = market.valuesNow(network, addresses, 'lowX')
-  return addresses.reduce((sum, address) => sum + microsOf(held.get(address) ?? 0n, values[address] ?? 0n, 'down'), 0n)
+  // A price that is pushed for a moment moves the first and not the second.
+  const [now, medians] = [market.valuesNow(network, addresses, 'lowX'), market.medianValues(network, addresses, 'lowX')]
+  return addresses.reduce((sum, address) => {
+    const [valueX = 0n, medianX = 0n] = [now[address], medians[address]]
+    return sum + microsOf(held.get(address) ?? 0n, valueX < medianX ? valueX : medianX, 'down')
+  }, 0n)
 }

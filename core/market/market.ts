@@ -34,7 +34,11 @@ export interface Market {
   lostBefore(network: NetworkEntry, exchanged: ExchangedAmounts, agoMs: number): bigint | 'not yet' | undefined
   /** The symbol of the reference token. */
   referenceOf(network: NetworkEntry): string | undefined
-  /** Reads from now on the tokens that the client holds. @returns whether the newest reading had them already, as far as so many are read, and their ages are known */
+  /**
+   * Reads from now on the tokens that the client holds.
+   * @returns whether the newest reading had them already, as far as so many are read, and it is known of them for how long they have had a market, and what was
+   * their value for as long as trades need
+   */
   watch(network: NetworkEntry, tokens: readonly string[], client: string): boolean
   /** Whether a pool has real depth now: its address, or what identifies it. */
   isDeep(network: NetworkEntry, pool: string): boolean
@@ -196,6 +200,14 @@ export function createMarket(options: MarketOptions): Market {
     return samples.length > 0 && options.ages.isRead(network) && tokens.every(isRead)
   }
 
+  /** Its market counts, and all that is known of its value is of a moment, in which it may be pushed. */
+  function isMomentary(network: NetworkEntry, token: string): boolean {
+    const samples = freshSamples(network)
+    const [newest, first] = [samples.at(-1), samples.find(({ values }) => values.has(token))]
+    if (!newest?.values.has(token) || !first || token === watchedOn(network).reference || ageLeftMs(network, token) > 0) return false
+    return newest.atMs - first.atMs < windowMs / neededPart
+  }
+
   const valueNow = (network: NetworkEntry, token: string, bound: ValueBound) => freshSamples(network).at(-1)?.values.get(token)?.[bound]
 
   /** Has these tokens read from now on. @returns why nothing is known of them; undefined: the samples may tell */
@@ -240,10 +252,12 @@ export function createMarket(options: MarketOptions): Market {
       // Beside those that the client trades, which have places of their own.
       state.tokens.ask(`held by ${client}`, tokens, steadyMs())
       const isFull = state.read.size >= maxTokens
+      const counted = tokens.map((token) => wrappedOr(token, network))
       return (
         freshSamples(network).length > 0 &&
         options.ages.isRead(network) &&
-        (isFull || tokens.every((token) => state.read.has(wrappedOr(token, network))))
+        (isFull || counted.every((token) => state.read.has(token))) &&
+        !counted.some((token) => isMomentary(network, token))
       )
     },
     isDeep: (network, pool) => freshSamples(network).at(-1)?.deep.has(poolKey(pool)) === true,
