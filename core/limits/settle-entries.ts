@@ -1,5 +1,6 @@
 // What was reserved for transactions that are final becomes what they did (`settlements.ts`), in the write that ends them.
 import { sql, type Transaction } from 'kysely'
+import { addressKey } from '../base/addresses.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
@@ -325,10 +326,18 @@ async function earlierSteps(
   ended: readonly Entry[],
   tx: Tx,
 ): Promise<readonly Entry[] | undefined> {
-  const { part, requestId, key } = entry
+  const { part, requestId, key, chain, network, address } = entry
   if (part.of === 1) return []
   if (part.index < part.of - 1 || !reservations.has(key)) return undefined
-  const rows = await tx.selectFrom('entries').select(bodyColumns).where('request_id', '=', requestId).execute()
+  // They were made together, so they are the last before it: a client may give all of its requests the same id.
+  const rows = await tx
+    .selectFrom('entries')
+    .select(bodyColumns)
+    .where((where) => where.and({ request_id: requestId, chain, network, address: addressKey(address) }))
+    .where('key', '<', key)
+    .orderBy('key', 'desc')
+    .limit(part.index)
+    .execute()
   const now = new Map(ended.map((entry) => [entry.key, entry]))
   const known = rows.flatMap((row): Entry[] => {
     try {

@@ -1,6 +1,6 @@
 // An approval that counts as lost, in both stores: it does so as long as its spender may take it, and no day makes up for it.
 import { expect } from 'chai'
-import { sql } from 'kysely'
+import { sql, type KyselyPlugin } from 'kysely'
 import { usedIn } from '../../core/limits/account.ts'
 import { followExpiries } from '../../core/limits/expired-allowances.ts'
 import { allowanceName, type HeldChange } from '../../core/limits/refundable.ts'
@@ -183,6 +183,28 @@ describe('approvals that count as lost', () => {
       expect(await lost()).to.equal(1000)
       await approved(0n, 1000n, { spender: '0xOne' })
       expect(await lost()).to.equal(0)
+    })
+
+    it('are settled by the steps of their own plan, however many requests have its id', async () => {
+      const of = { kind: 'approve', requestId: 'of all', createdAt: Date.now() } as const
+      for (let index = 0; index < 20; index += 1) await opened([newEntry({ ...of, createdAt: of.createdAt - 1_000 })], { gives: {} })
+      const [one, two] = [0, 1].map((index) => newEntry({ ...of, part: { index, of: 2 } })) as [Entry, Entry]
+      changes.set(one.key, [setTo(one, 1000n, 0n, { spender: '0xOne' })])
+      changes.set(two.key, [setTo(two, 1000n, 0n, { spender: '0xTwo' })])
+      await opened([one, two], approval(2000n))
+      await ended([one])
+      let read = 0
+      const counting: KyselyPlugin = {
+        transformQuery: ({ node }) => node,
+        async transformResult({ result }) {
+          read += result.rows.filter((row) => 'request_id' in row).length
+          return result
+        },
+      }
+      await store.write(async (tx) => limits.settle?.([{ ...two, state: 'CONFIRMED', landed }], tx.withPlugin(counting)))
+      expect(read).to.equal(1)
+      await approved(0n, 1000n, { spender: '0xTwo' })
+      expect(await lost()).to.equal(1000)
     })
 
     it('count for the spender within Permit2, and not for Permit2 itself', async () => {
