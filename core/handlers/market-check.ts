@@ -22,7 +22,7 @@ export function heldAgainstMarket(exchanged: ExchangedAmounts, context: Context)
     throw needsThin(compared, context)
   }
   requireNear(compared, context)
-  return valued(exchanged, compared.lostMicros, context)
+  return valued(exchanged, compared.mostLostMicros, context)
 }
 
 /**
@@ -35,7 +35,7 @@ export function heldApproval(gives: Readonly<Record<string, bigint>>, context: C
   if (!services.market.isChecked(network)) return given
   followHoldings(context)
   const compared = services.market.compare(network, given, caller.id)
-  if (compared.is === 'priced') return valued(given, compared.lostMicros, context)
+  if (compared.is === 'priced') return valued(given, compared.mostLostMicros, context)
   if (mayUseThin(caller)) return given
   throw needsThin(compared, context)
 }
@@ -77,11 +77,10 @@ export function heldDeposit(gives: Readonly<Record<string, bigint>>, pool: Depos
       requireNear(compared, context)
       if (compared.lostMicros * worst.givenMicros > worst.lostMicros * compared.givenMicros) worst = compared
     }
-  const lostByPrice = divideRaw(whole.givenMicros * worst.lostMicros, worst.givenMicros, 'up')
-  const lostByShares = pool.leastGot && whole.lostMicros > 0n ? whole.lostMicros : 0n
-  const lostMicros = lostByPrice + lostByShares
-  requireNear({ givenMicros: whole.givenMicros, lostMicros }, context)
-  return valued(deposit, lostMicros, context)
+  const lostOf = (givenMicros: bigint, lostByShares: bigint): bigint =>
+    divideRaw(givenMicros * worst.lostMicros, worst.givenMicros, 'up') + (pool.leastGot && lostByShares > 0n ? lostByShares : 0n)
+  requireNear({ givenMicros: whole.givenMicros, lostMicros: lostOf(whole.givenMicros, whole.lostMicros) }, context)
+  return valued(deposit, lostOf(whole.mostGivenMicros, whole.mostLostMicros), context)
 }
 
 /** The default of maxDailyLoss is a share of what its wallets hold. */

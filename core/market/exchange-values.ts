@@ -45,9 +45,20 @@ function valueIn({ values }: ValueSample, token: string, bound: ValueBound): big
   return value[bound]
 }
 
+interface PricedComparison {
+  readonly is: 'priced'
+  /** By the values of now. */
+  readonly givenMicros: bigint
+  /** The worse of now and the median of the window, as a part of what is given now. */
+  readonly lostMicros: bigint
+  /** By now or by the median of the window, whichever is more: a price that is pushed down makes nothing smaller that counts. */
+  readonly mostGivenMicros: bigint
+  /** The same part of that. A gain is that of now. */
+  readonly mostLostMicros: bigint
+}
+
 export type Comparison =
-  /** `lost`: the worse of now and the median of the window. */
-  | { readonly is: 'priced'; readonly givenMicros: bigint; readonly lostMicros: bigint }
+  | PricedComparison
   /** Some of the tokens have no market now. */
   | { readonly is: 'no market'; readonly tokens: readonly string[] }
   /** They have one, and not for long enough. */
@@ -65,9 +76,17 @@ export function compareExchange(exchanged: ExchangedAmounts, samples: readonly V
   if (market.is !== 'priced') return market
   const [now, median] = [exchangeValue(exchanged, market.now), exchangeValue(exchanged, medianShare(exchanged, market))]
   const lost = ({ givenMicros, gotMicros }: ExchangeValue) => givenMicros - gotMicros
-  // The median's share, at the value of now; rounded up.
-  const byMedian = median.givenMicros === 0n ? lost(median) : ceilDivide(lost(median) * now.givenMicros, median.givenMicros)
-  return { is: 'priced', givenMicros: now.givenMicros, lostMicros: byMedian > lost(now) ? byMedian : lost(now) }
+  const lostOf = (ofMicros: bigint): bigint => {
+    // The median's share, at that value; rounded up.
+    const byMedian = median.givenMicros === 0n ? lost(median) : ceilDivide(lost(median) * ofMicros, median.givenMicros)
+    const byNow = ofMicros === now.givenMicros ? lost(now) : ceilDivide(lost(now) * ofMicros, now.givenMicros)
+    return byMedian > byNow ? byMedian : byNow
+  }
+  const lostMicros = lostOf(now.givenMicros)
+  const medianMicros = now.givenMicros === 0n ? 0n : medianGiven(exchanged, market)
+  const mostGivenMicros = medianMicros > now.givenMicros ? medianMicros : now.givenMicros
+  const mostLostMicros = lostMicros > 0n ? lostOf(mostGivenMicros) : lostMicros
+  return { is: 'priced', givenMicros: now.givenMicros, lostMicros, mostGivenMicros, mostLostMicros }
 }
 
 /** The moment at whose values the share that is got of what is given is the median: the values of all tokens may have moved together. */

@@ -243,7 +243,7 @@ export function createMarket(options: MarketOptions): Market {
     lostBefore(network, { gives, gets }, agoMs) {
       const exchanged = { gives: withWrapped(gives, network), gets: withWrapped(gets, network) }
       const compared = unlessNew(compareAt(exchanged, freshSamples(network), steadyMs() - agoMs), network, exchanged)
-      if (compared.is === 'priced') return compared.lostMicros
+      if (compared.is === 'priced') return compared.mostLostMicros
       return agoMs < dayMs && !wasRead(network, tokensOf(exchanged)) ? 'not yet' : undefined
     },
     referenceOf: (network) => referenceOf(network, settings)?.symbol,
@@ -325,7 +325,7 @@ function compareAt(exchanged: ExchangedAmounts, samples: readonly ValueSample[],
     .reduce((worst, each) => (lostIn(each) > lostIn(worst) ? each : worst))
 }
 
-const lostIn = (compared: Comparison): bigint => (compared.is === 'priced' ? compared.lostMicros : 0n)
+const lostIn = (compared: Comparison): bigint => (compared.is === 'priced' ? compared.mostLostMicros : 0n)
 
 const valuesOf = (
   tokens: readonly string[],

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { heldAgainstMarket, heldApproval } from '../../core/handlers/market-check.ts'
 import { heldValue } from '../../core/market/held-value.ts'
 import type { Market } from '../../core/market/market.ts'
 import { poolMarket, poolNetwork } from './pool-market.ts'
@@ -78,5 +79,41 @@ describe('what wallets hold', () => {
       noted.at(-1)?.()
     }
     await both
+  })
+})
+
+describe('what a request may lose while a price is pushed down for a moment', () => {
+  let market: Market | undefined
+  afterEach(() => market?.stop())
+
+  async function contextAt(price: number): Promise<Parameters<typeof heldApproval>[1]> {
+    const network = poolNetwork()
+    const now = { ms: 0, price: 3000 }
+    market = poolMarket(network, { isRead: () => true, leftMs: () => 0, note: async () => {} }, now)
+    market.compare(network, { gives: { weth: 1n }, gets: { usdc: 1n } }, 'bot')
+    for (; now.ms < 600_000; now.ms += 10_000) await market.read()
+    now.price = price
+    await market.read()
+    const services = {
+      market,
+      holdings: { follow: () => {} },
+      settings: { limits: { maxPriceImpact: 5 } },
+      allowLists: { maxPriceImpact: () => undefined },
+    }
+    return { network, services, caller: { id: 'bot', permissions: new Set(['trade']) } } as unknown as Parameters<typeof heldApproval>[1]
+  }
+  const lossOf = ({ market: value }: { readonly market?: { readonly lossMicros: bigint } }) => Number(value?.lossMicros) / 1e6
+
+  it('is all that an approval gives, as it was worth in the last minutes', async () => {
+    const weth = 10n ** 18n
+    expect(lossOf(heldApproval({ weth }, await contextAt(3000)))).to.be.closeTo(3000, 0.01)
+    expect(lossOf(heldApproval({ weth }, await contextAt(300)))).to.be.closeTo(3000, 0.01)
+    expect(lossOf(heldApproval({ weth }, await contextAt(6000)))).to.be.closeTo(6000, 0.01)
+  })
+
+  it('is what a swap is below the market, of what it gives as that was worth in the last minutes', async () => {
+    const swap = { gives: { weth: 10n ** 18n }, gets: { usdc: 2_900_000_000n } }
+    expect(lossOf(heldAgainstMarket(swap, await contextAt(3000)))).to.be.closeTo(100, 0.01)
+    expect(lossOf(heldAgainstMarket(swap, await contextAt(300)))).to.be.closeTo(100, 0.01)
   })
 })
