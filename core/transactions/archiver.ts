@@ -1,4 +1,4 @@
-import { pause } from '../base/async.ts'
+import { createTurns, pause } from '../base/async.ts'
 import { SluiceError, type Log } from '../contracts/index.ts'
 import type { ArchiveFiles } from './archive-files.ts'
 import type { Cost } from './costs.ts'
@@ -78,6 +78,8 @@ export function createArchiver({
   /** Keys of damaged entries that were named in the log. */
   const named = new Set<string>()
   const underWay = new Set<Promise<unknown>>()
+  /** Calls of one server share the lease: each batch is read, written and removed before the next one, so that no two write one place of a file. */
+  const inTurn = createTurns()
   let isFailing = false
   let running: Promise<void> | undefined
   const first = setTimeout(() => void run(), firstRunMs).unref()
@@ -109,6 +111,17 @@ export function createArchiver({
     return landed && cost ? { ...entry, landed: { ...landed, cost } } : entry
   }
 
+  async function moveBatch(of: Parameters<typeof ended.select>[0], newest: NewestOfQueues, isDryRun: boolean) {
+    const page = await ended.select(of)
+    const entries = (await movable(page, newest)).map(withCost)
+    if (!isDryRun && entries.length > 0) {
+      await writeFiles(files, entries)
+      const moved = await ended.moveOut(entries)
+      onArchived(moved.length)
+    }
+    return { page, entries }
+  }
+
   async function prunePages(
     { olderThanMs, after, isDryRun = false }: Parameters<Archiver['prune']>[0],
     signal: AbortSignal,
@@ -117,13 +130,8 @@ export function createArchiver({
     let [archived, kept, position] = [0, 0, after]
     while (archived + kept < sliceSize) {
       signal.throwIfAborted()
-      const page = await ended.select({ olderThanMs, ...(position && { after: position }), limit: batchSize })
-      const entries = (await movable(page, newest)).map(withCost)
-      if (!isDryRun && entries.length > 0) {
-        await writeFiles(files, entries)
-        const moved = await ended.moveOut(entries)
-        onArchived(moved.length)
-      }
+      const asked = { olderThanMs, ...(position && { after: position }), limit: batchSize }
+      const { page, entries } = await inTurn(() => moveBatch(asked, newest, isDryRun))
       archived += entries.length
       kept += page.length - entries.length
       const last = page.at(-1)

@@ -234,6 +234,24 @@ export function archiverTests(place: () => StorePlace): void {
     expect(await site.archiver.prune({ olderThanMs: dayMs }, never)).to.deep.equal({ archived: 0, kept: 1 })
   })
 
+  it('has each entry in one whole line though calls archive at the same time', async () => {
+    const march = { createdAt: Date.UTC(2026, 2, 5) }
+    for (let count = 0; count < 2; count += 1) await site.confirmed({ ...march, nonce: count, sequence: count })
+    await site.passDays(91)
+    await site.archiver.run()
+    for (let count = 2; count < 60; count += 1) await site.confirmed({ ...march, nonce: count, sequence: count })
+    await site.passDays(91)
+    await Promise.all([
+      site.archiver.run(),
+      site.archiver.prune({ olderThanMs: dayMs }, never),
+      site.archiver.prune({ olderThanMs: dayMs }, never),
+    ])
+    const ids = (await site.archived()).map(({ id }) => id)
+    expect(new Set(ids).size).to.equal(59)
+    expect(ids).to.have.lengthOf(59)
+    expect(await site.keys()).to.have.lengthOf(1)
+  })
+
   it('goes on past a damaged entry, which stays and is named once', async () => {
     const entries = [await site.confirmed(), await site.confirmed(), await site.confirmed()]
     await store.write((tx) =>
