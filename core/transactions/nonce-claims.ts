@@ -28,6 +28,8 @@ export interface ClaimedRequest {
   /** What it takes the place of, for each nonce. */
   readonly pending: readonly (PendingTransaction | undefined)[]
   readonly queued: readonly Entry[]
+  /** Settles once those of all requests that had nonces of the queue before are in the journal, too, or never will be. */
+  readonly earlier: Promise<unknown>
 }
 
 export interface NonceClaimParts {
@@ -70,6 +72,7 @@ export interface NonceClaims {
 
 export function createNonceClaims({ target, queues, recorder, signing, wake, fill, mayClaim, log, nowMs }: NonceClaimParts): NonceClaims {
   const { rail } = target.impl
+  const openInOrder = createOpenings()
 
   async function claim(
     request: RoutedRequest,
@@ -87,7 +90,7 @@ export function createNonceClaims({ target, queues, recorder, signing, wake, fil
       const refusing = mayClaim(spending)
       if (refusing) await orTimeout(refusing, signal, timedOutBeforeSigning)
       request.hold?.({ commitment: commitment ?? givesNothing, prepared: checked.prepared })
-      return await openEntries(spending, options, leased, { checked, admission })
+      return await openInOrder(leased.queue, () => openEntries(spending, options, leased, { checked, admission }))
     } finally {
       admission?.()
     }
@@ -211,6 +214,24 @@ export function createNonceClaims({ target, queues, recorder, signing, wake, fil
   }
 
   return { claim, giveBack, release }
+}
+
+/** Requests with nonces whose entries are on their way into the journal. A store with several connections may write the later ones first. */
+function createOpenings() {
+  const opening = new WeakMap<NonceQueue, Set<Promise<unknown>>>()
+  /** @param open claims its nonces in the same turn of the event loop */
+  return async function openInOrder(queue: NonceQueue, open: () => Promise<Omit<ClaimedRequest, 'earlier'>>): Promise<ClaimedRequest> {
+    const ofQueue = opening.get(queue) ?? new Set()
+    opening.set(queue, ofQueue)
+    const earlier = Promise.allSettled(ofQueue)
+    const opened = open()
+    ofQueue.add(opened)
+    try {
+      return { ...(await opened), earlier }
+    } finally {
+      ofQueue.delete(opened)
+    }
+  }
 }
 
 /**

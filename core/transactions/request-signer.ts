@@ -61,10 +61,10 @@ export function createRequestSigner(parts: RequestSignerParts): RequestSigner {
   ): Promise<SignedRequest> {
     const { lease } = leased
     const { prepared } = result.checked
-    const { sequences, pending, queued } = await claims.claim(request, options, leased, result, signal)
+    const { sequences, pending, queued, earlier } = await claims.claim(request, options, leased, result, signal)
     const permitSigning = { began: false }
     try {
-      if (request.recheck) await orTimeout(request.recheck(), signal, timedOutBeforeSigning)
+      if (request.recheck) await orTimeout(recheckBehind(earlier, request), signal, timedOutBeforeSigning)
       const signed = await orTimeout(
         Promise.all(queued.map((entry, index) => signOne(entry, prepared[index], request, permitSigning, parts))),
         signal,
@@ -120,6 +120,11 @@ export function createRequestSigner(parts: RequestSignerParts): RequestSigner {
   }
 
   return { sign, finishUnknown }
+}
+
+async function recheckBehind(earlier: Promise<unknown>, { recheck }: RoutedRequest): Promise<void> {
+  await earlier
+  await recheck?.()
 }
 
 async function signOne(

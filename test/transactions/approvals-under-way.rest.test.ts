@@ -1,10 +1,12 @@
 // Approvals that are in no block: what is signed for a contained plugin must not count on what the newest block says alone.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { NetworkEntry, VenueEntry } from '../../core/plugins/registry.ts'
 import type { SluiceError } from '../../core/base/errors.ts'
 import { refuseNewApprovals } from '../../core/handlers/standing-rights.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Transactions } from '../../core/transactions/transactions.ts'
+import { faultyJournal, type Faults } from './submit/faulty-journal.ts'
 import { addressOf, freshStore, nowhere, order, planOf, soon, startSite, transactionsOn, until, type TestSite } from './site.ts'
 
 const router = '0x68b3465833fb72A70ecDF485E0e4C7bD8665Fc45'
@@ -71,6 +73,40 @@ describe('an approval that is under way', () => {
     const { nonce } = await transactions.submit(order(site), soon())
     expect(nonce).to.equal(((await approved)?.nonce ?? 0) + 1)
     expect((await transactions.submit(trade(nowhere), soon())).nonce).to.equal(nonce + 1)
+    await site.mine()
+  })
+
+  it('is seen by a trade with the nonce behind it also where the store writes the trade first', async () => {
+    await transactions.stop(500)
+    const faults: Faults = {}
+    transactions = await transactionsOn({ store, sites: [site.network], journalOf: (journal) => faultyJournal(journal, faults) })
+    await transactions.submit(order(site), soon())
+    let [holds, writes] = [() => {}, () => {}]
+    const held = new Promise<void>((resolve) => (holds = resolve))
+    const written = new Promise<void>((resolve) => (writes = resolve))
+    faults.open = async (keep) => {
+      faults.open = async (keepTrade) => {
+        await keepTrade()
+        writes()
+      }
+      holds()
+      await written
+      // Long enough for a look at the journal.
+      for (let turns = 0; turns < 100; turns += 1) await nextTurn()
+      await keep()
+    }
+    const venue = { connector: 'strange', builtIn: false, impl: {} } as unknown as VenueEntry
+    const plan = planOf({ to: router, data: '0x12345678', value: '0' })
+    const recheck = () =>
+      refuseNewApprovals({ plan, underWay: rights }, new Set(), site.network as NetworkEntry, venue, { venuesOn: () => [venue] })
+    const approved = approve('f')
+    await held
+    const traded = await transactions.submit(order(site, { plan, recheck }), soon()).then(
+      () => 'signed',
+      ({ name }: SluiceError) => name,
+    )
+    await approved
+    expect(traded).to.equal('OVERLOADED')
     await site.mine()
   })
 })
