@@ -16,7 +16,7 @@ import {
 } from './delivery-table.ts'
 import { fingerprintOf } from './idempotency.ts'
 import type { Journal } from './journal/journal.ts'
-import { createLostAnswers } from './lost-answers.ts'
+import { createLostAnswers, mayHaveTraded } from './lost-answers.ts'
 import { createPreparedRows } from './prepared-rows.ts'
 import type { UnkeyedRequests } from './unkeyed-requests.ts'
 
@@ -123,6 +123,13 @@ export function createDeliveries({
     return refuse(row)
   }
 
+  /** Whether a refusal leaves open what becomes of its request: it may be of this one alone, where that of the lost answer before it was signed. */
+  async function doesLeaveOpen(error: unknown, row: DeliveryRow, { isOneForEver }: UnkeyedRequest): Promise<boolean> {
+    if (!(error instanceof SluiceError) || leavesOpen.has(error.name)) return true
+    if (row.joins === 0 || isOneForEver === true || isFailure(error)) return false
+    return mayHaveTraded(row, { isActing: requests.isActing, journal, table }).catch(() => true)
+  }
+
   async function sweepNow(): Promise<void> {
     const beforeMs = nowMs() - keptMs
     await table.deleteOld(sweptMs, beforeMs)
@@ -158,7 +165,7 @@ export function createDeliveries({
               if (beside) has = await stillWanted(beside, followed)
               continue
             }
-            outcome = !(error instanceof SluiceError) || leavesOpen.has(error.name) ? 'unknown' : 'nothing'
+            outcome = (await doesLeaveOpen(error, has.row, request)) ? 'unknown' : 'nothing'
             if (outcome === 'nothing') followed.signedNothing()
             // Before the refusal is answered: an equal request after it is a new one.
             if (outcome === 'nothing') await end(has.row, request, error)

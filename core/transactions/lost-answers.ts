@@ -264,7 +264,7 @@ async function tradedBeside(row: DeliveryRow, lost: readonly UnansweredRow[], pa
 }
 
 /** Whether something was signed for it that did not fail, or may be at this moment. */
-async function mayHaveTraded(
+export async function mayHaveTraded(
   row: DeliveryRow,
   { isActing, journal, table }: Pick<LostAnswersParts, 'journal' | 'table'> & Pick<UnkeyedRequests, 'isActing'>,
 ) {

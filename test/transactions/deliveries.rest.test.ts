@@ -744,6 +744,31 @@ describe('requests without a key, of clients that repeat them', () => {
         }
       })
 
+    it('are what was signed, also after an equal one was refused in its place', async () => {
+      const at = server()
+      const first = await answered(at, false)
+      await ended(keyOf(first), 'CONFIRMED')
+      for (const name of ['FORBIDDEN', 'INCOMPLETE_PARAMS'] as const) {
+        await refused(at, failing(name))
+        await stored(['lost'])
+      }
+      expect(await answered(at, true)).to.equal(first)
+      expect(await request(at).answer).not.to.equal(first)
+    })
+
+    it('are what is being signed, also after an equal one was refused in its place', async () => {
+      const at = server()
+      let sign: (() => void) | undefined
+      const first = request(at, { act: (key) => new Promise<string>((resolve) => (sign = () => resolve(key))) })
+      await until('it is being signed', async () => sign !== undefined)
+      first.end(false)
+      await stored(['lost'])
+      await refused(at, failing('FORBIDDEN'))
+      await stored(['lost'])
+      sign?.()
+      expect(await request(at).answer).to.equal(await first.answer)
+    })
+
     it('decide anew what is done after a refusal, also where an answer was lost before', async () => {
       const at = server()
       const options = { isOneForEver: true, amount: '3' }
