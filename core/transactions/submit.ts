@@ -67,17 +67,22 @@ export function createSubmit(parts: SubmitParts): Submit {
   }
 
   /**
-   * In sequence, because some nodes refuse a nonce until they have the one below. Returns the last result, if the exchange gave it at once.
+   * In sequence, because some nodes refuse a nonce until they have the one below. On an exchange's own rail no further than what is known to be done: the
+   * watcher goes on. Returns the last result, if the exchange gave it at once.
    */
   async function broadcastInOrder(entries: readonly Entry[], { lease }: LeasedQueue): Promise<ImmediateResult | undefined> {
-    const results: (ImmediateResult | undefined)[] = []
+    let result: ImmediateResult | undefined
+    let isUnknown = false
     const steps = entries.flatMap((entry) => entry.attempts.slice(-1).map((attempt) => ({ entry, attempt })))
     for (const { attempt } of steps) unsent.add(attempt.id)
-    for (const { entry, attempt } of steps) {
+    for (const [index, { entry, attempt }] of steps.entries()) {
       unsent.delete(attempt.id)
-      results.push(await broadcast(entry, attempt, lease))
+      result = await broadcast(entry, attempt, lease)
+      isUnknown ||= result === undefined || (!result.ok && index < steps.length - 1)
+      if (target.connector !== undefined && result?.ok !== true) break
     }
-    if (target.connector !== undefined && results.includes(undefined)) wake()
-    return results.at(-1)
+    for (const { attempt } of steps) unsent.delete(attempt.id)
+    if (target.connector !== undefined && isUnknown) wake()
+    return result
   }
 }

@@ -451,7 +451,7 @@ function createNetworkTransactions({
   const submit: Submit = (request, options, signal) => withinLimit(request.signer, () => submitNow(request, options, signal))
   const raise = createRaise({ ...shared, mayRaise })
   const upkeep = createUpkeep({ ...shared, submit, raise })
-  const watcher = createWatcher({ ...shared, signing, unsent, upkeep, outcomes, comparisons, movements, ageSeconds })
+  const watcher = createWatcher({ ...shared, onFinal, signing, unsent, upkeep, outcomes, comparisons, movements, ageSeconds })
   const speedUp = createSpeedUp({ target, recorder, raise })
 
   /** If another server owns the queue by now, that server rebuilds it from the journal. */

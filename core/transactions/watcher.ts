@@ -9,6 +9,7 @@ import { OwnershipLostError } from './journal/journal.ts'
 import type { LeasedQueue, LeasedQueues } from './leases.ts'
 import { updateNextInLine, type NextInLine } from './lifecycle.ts'
 import { mayEnd, permitOf, settlePermits } from './permits.ts'
+import { stepsInTurn } from './plan-steps.ts'
 import { reasonOf } from '../base/errors.ts'
 import { createUndoneNonces, type UndoneNoncesParts } from './undone-nonces.ts'
 
@@ -19,6 +20,8 @@ const idlePollMs = 5_000
 
 export interface WatcherParts extends MoverParts, Omit<UndoneNoncesParts, keyof MoverParts> {
   queues: LeasedQueues
+  /** Called for an entry that ends without a poll. */
+  onFinal: (entry: Entry) => void
   /** Keys of entries that are being signed. */
   signing: ReadonlySet<string>
   /** Ids of attempts that wait for the steps of their plan before them: no node has them yet. */
@@ -68,10 +71,11 @@ export function createWatcher(parts: WatcherParts): Watcher {
   async function onHead(head: Head): Promise<boolean> {
     // The leases are read before the journal, so that a write of this poll is refused if a queue has changed its owner since.
     const ours = new Map(queues.all().map((leased) => [leased.queue.address, leased]))
-    const open = (await unfinished([...ours.keys()])).filter((entry) => entry.attempts.length > 0 && ours.has(signerOf(entry)))
-    let isAnyOpen = false
+    const signed = (await unfinished([...ours.keys()])).filter((entry) => entry.attempts.length > 0 && ours.has(signerOf(entry)))
+    const open = connector === undefined ? signed : await stepsInTurn(signed, ours, parts)
+    let isAnyOpen = open.length < signed.length
     try {
-      if (open.length > 0) isAnyOpen = await poll(open, ours, head)
+      if (open.length > 0 && (await poll(open, ours, head))) isAnyOpen = true
     } catch (error) {
       if (!closing.aborted)
         log.warn({ open: open.length, reason: reasonOf(error) }, 'poll of open transactions failed; tried again at the next head')

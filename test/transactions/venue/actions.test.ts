@@ -238,6 +238,59 @@ describe('signed actions of an exchange', () => {
     expect((await ordersOf(transactions))[0]?.entry.state).to.equal('REVERTED')
   })
 
+  const inTwoSteps = (first: object, second: object) => {
+    const order = placing(venue)
+    if (!('via' in order.plan)) throw new Error('It goes by the venue.')
+    const [step] = order.plan.steps
+    return {
+      ...order,
+      plan: {
+        ...order.plan,
+        steps: [
+          { ...Object(step), ...first },
+          { ...Object(step), ...second },
+        ] as const,
+      },
+    }
+  }
+  const amountsDone = () => venue.exchange.done.map(({ action }) => action['amount'])
+
+  it('do not go out behind a step of their plan that the exchange refused', async () => {
+    const sent = await transactions.submit(inTwoSteps({ amount: '0' }, { amount: '1' }), soon())
+    expect(sent.landed).to.include({ ok: false, reason: 'the amount is 0' })
+    await settled(transactions)
+    const { entries } = await transactions.list({})
+    expect(entries.map(({ state }) => state)).to.deep.equal(['EXPIRED', 'REVERTED'])
+    expect(entries[0]?.reason).to.contain('the amount is 0')
+    expect(amountsDone()).to.deep.equal(['0'])
+    expect((await ordersOf(transactions))[0]?.entry.state).to.equal('EXPIRED')
+  })
+
+  for (const trouble of ['cut', 'lose'] as const)
+    it(`go out once it is known that the step of their plan before them was done (${trouble})`, async () => {
+      once(venue.exchange, trouble)
+      const sent = await transactions.submit(inTwoSteps({ amount: '1' }, { amount: '2' }), soon())
+      expect(sent).not.to.have.property('landed')
+      await settled(transactions)
+      expect(amountsDone()).to.deep.equal(['1', '2'])
+      const { entries } = await transactions.list({})
+      expect(entries.map(({ state }) => state)).to.deep.equal(['CONFIRMED', 'CONFIRMED'])
+    })
+
+  it('do not go out at the next server behind a step of their plan that was refused at the last', async () => {
+    const held = gate()
+    venue.exchange.meddle = () => ({ hold: held.pass })
+    const submitting = transactions.submit(inTwoSteps({ amount: '0' }, { amount: '1' }), soon()).catch(() => {})
+    await until('it is sent', async () => venue.exchange.asked.length > 0)
+    await transactions.stop(0)
+    venue.exchange.meddle = () => 'pass'
+    held.open()
+    await submitting
+    transactions = await start()
+    await settled(transactions)
+    expect(amountsDone()).not.to.include('1')
+  })
+
   it('cannot be cancelled or sped up', async () => {
     const origin = { network: venue.site, address: addressOf(0), caller: { id: 'c' }, requestId: 'r', feeOverrides: {} }
     once(venue.exchange, 'cut')
