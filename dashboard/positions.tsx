@@ -19,10 +19,10 @@ type Held = NonNullable<PlacedWallet['perpetuals'][number]['positions']>[number]
 /** Of its mark price. */
 const nearPrice = 0.05
 
-/** An isolated position ends by its own price, whatever else the account has. */
-export function isNearItsPrice({ markPrice, liquidationPrice }: Held): boolean {
+/** An isolated position ends by its own price, whatever else the account has. Also where it is beyond that price, and has not ended yet. */
+export function isNearItsPrice({ side, markPrice, liquidationPrice }: Pick<Held, 'side' | 'markPrice' | 'liquidationPrice'>): boolean {
   const [mark, end] = [Number(markPrice), Number(liquidationPrice)]
-  return end > 0 && Math.abs(mark - end) < nearPrice * mark
+  return end > 0 && (side === 'SHORT' ? end - mark : mark - end) < nearPrice * mark
 }
 
 const wordsOfHeld = ({ market, side, amount, unrealizedProfit, marginMode, liquidationPrice }: Held): string =>

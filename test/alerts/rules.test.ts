@@ -200,6 +200,19 @@ describe('the rules of alerts', () => {
     expect((await safe()).subjects).to.deep.equal([])
   })
 
+  it('find positions whose price is far beyond that of their liquidation', async () => {
+    const position = { amount: '1', entryPrice: '2000', liquidationPrice: '1850', unrealizedProfit: '-100' }
+    const positions = [
+      { ...position, market: 'ETH-USD', side: 'LONG', markPrice: '1500' },
+      { ...position, market: 'BTC-USD', side: 'SHORT', markPrice: '2500' },
+      { ...position, market: 'SOL-USD', side: 'LONG', markPrice: '2500' },
+      { ...position, market: 'XRP-USD', side: 'SHORT', markPrice: '1500' },
+    ]
+    const perpetuals = [{ connector: 'hyper', positions }]
+    const look = ruleOf('nearLiquidation', { marginPercent: 80, pricePercent: 5 }, portfolioOf({ perpetuals }))
+    expect((await look()).subjects).to.deep.equal(['ethereum/mainnet 0xA hyper ETH-USD', 'ethereum/mainnet 0xA hyper BTC-USD'])
+  })
+
   it('find a wallet whose coin does not last, or that has none and holds something, and say nothing of what was not read', async () => {
     const gas = { symbol: 'ETH', balance: '0.1', transactions: 9, spent: '1', perDay: '0.05', daysLeft: '2' }
     const place = 'ethereum/mainnet 0xA'

@@ -77,6 +77,22 @@ describe('the dashboard, where the server answers what', function () {
     })
   })
 
+  describe('a position beyond its price of liquidation', () => {
+    it('is near it, however far the market has gone', async () => {
+      const account = { connector: 'perp', unit: 'USDC', exposure: '1000', accountValue: '100000', maintenanceMargin: '50' }
+      const position = { amount: '1', entryPrice: '4000', unrealizedProfit: '-20', marginMode: 'isolated', liquidationPrice: '4000' }
+      const positions = [
+        { ...position, market: 'ETH-USD', side: 'LONG', markPrice: '3000' },
+        { ...position, market: 'BTC-USD', side: 'SHORT', markPrice: '5000' },
+        { ...position, market: 'SOL-USD', side: 'LONG', markPrice: '5000' },
+      ]
+      await show('', { '/portfolio': ofAdmin({ perpetuals: [{ ...account, positions }] }) })
+      for (const market of ['ETH-USD', 'BTC-USD'])
+        await page.getByRole('link', { name: new RegExp(`^Near liquidation: perp ${market}`) }).waitFor()
+      expect(await page.getByRole('link', { name: /^Near liquidation/ }).count()).to.equal(2)
+    })
+  })
+
   describe('what others may take', () => {
     const granted = {
       chain: 'ethereum',

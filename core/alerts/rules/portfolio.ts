@@ -9,6 +9,8 @@ import { createRemoval } from './over-time.ts'
 type Wallet = PortfolioResponse['networks'][number]['wallets'][number] & { readonly place: string }
 type Account = { readonly accountValue?: string | undefined; readonly maintenanceMargin?: string | undefined }
 
+type HeldPosition = { readonly side: string; readonly markPrice: string; readonly liquidationPrice?: string }
+
 type Missing = NonNullable<PortfolioResponse['unavailable']>[number]
 
 /** What a rule looks at of a wallet. */
@@ -100,9 +102,10 @@ function marginUsed({ accountValue, maintenanceMargin }: Account): number {
   return has > 0 && needs > 0 ? needs / has : 0
 }
 
-function isNearItsPrice({ markPrice, liquidationPrice }: { markPrice: string; liquidationPrice?: string }, percent: number): boolean {
+/** Also where it is beyond that price: a market that leaps, or an exchange that is late, has not ended the position yet. */
+function isNearItsPrice({ side, markPrice, liquidationPrice }: HeldPosition, percent: number): boolean {
   const [mark, end] = [Number(markPrice), Number(liquidationPrice)]
-  return end > 0 && Math.abs(mark - end) * 100 < percent * mark
+  return end > 0 && (side === 'SHORT' ? end - mark : mark - end) * 100 < percent * mark
 }
 
 export const nearLiquidation: Rule<'nearLiquidation'> = {
