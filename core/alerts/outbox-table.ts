@@ -49,7 +49,11 @@ export interface ChannelState {
 /** Clocks of servers differ by less. A time that is further ahead was written before the clock was set back: nothing waits for it. */
 export const clockSlackMs = 60_000
 /** A message that failed is tried again by then. */
-export const longestPauseMs = 15 * 60_000
+const longestPauseMs = 15 * 60_000
+/** Of a message and of its channel: 5 s, then twice as long each time, up to 15 minutes. */
+export const pauseMs = (tries: number): number => (tries === 0 ? 0 : Math.min(5_000 * 2 ** (tries - 1), longestPauseMs))
+/** By the number of tries, until they grow no more. */
+const pauses = Array.from({ length: 9 }, (_, tries) => pauseMs(tries))
 /** What was begun and not ended by then is begun anew: by the same server, or by another once that one has ended. */
 const claimMs = 60_000
 export const giveUpMs = 24 * 3_600_000
@@ -81,6 +85,12 @@ export function createOutboxTable({ store, serverId, nowMs }: OutboxTableOptions
     const [until, server] = [sql.ref(`${table}.claimed_until`), sql.ref(`${table}.server`)]
     return sql<boolean>`(${until} = 0 or ${server} = ${serverId} or not ${store.isServerAlive(server)})`
   }
+  /** Later than it can have been put off by a clock that was not set back since. */
+  const isAhead = (now: number) => {
+    const whens = pauses.map((ms, tries) => sql`when ${sql.lit(tries)} then ${sql.lit(ms)}`)
+    const pause = sql`case ${sql.ref('due.tries')} ${sql.join(whens, sql` `)} else ${sql.lit(longestPauseMs)} end`
+    return sql<boolean>`${sql.ref('due.next_at')} - ${pause} > ${now + clockSlackMs}`
+  }
 
   return {
     async claim(channel) {
@@ -95,7 +105,7 @@ export function createOutboxTable({ store, serverId, nowMs }: OutboxTableOptions
               .select('due.id')
               .where('due.channel', '=', channel)
               .where('due.state', '=', 'waiting')
-              .where((of) => of.or([of('due.next_at', '<=', now), of('due.next_at', '>', now + longestPauseMs + clockSlackMs)]))
+              .where((of) => of.or([of('due.next_at', '<=', now), isAhead(now)]))
               .where((of) => of.or([of('due.claimed_until', '<=', now), of('due.claimed_until', '>', now + claimMs + clockSlackMs)]))
               .where(isLeft('due'))
               .where((of) =>

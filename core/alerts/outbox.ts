@@ -5,7 +5,7 @@ import { printable } from '../base/printable.ts'
 import { maskUrls } from '../config/mask.ts'
 import type { Store } from '../store/store.ts'
 import type { AlertMessage } from './message.ts'
-import { createOutboxTable, giveUpMs, longestPauseMs, type ChannelState, type ClaimedMessage } from './outbox-table.ts'
+import { createOutboxTable, giveUpMs, pauseMs, type ChannelState, type ClaimedMessage } from './outbox-table.ts'
 
 /** Sends messages to one place. */
 export interface Channel {
@@ -39,9 +39,6 @@ interface OutboxOptions {
 const usualSendMs = 15_000
 const tidyMs = 60_000
 const maxReason = 300
-
-/** Of a message and of its channel: 5 s, then twice as long each time, up to 15 minutes. */
-const pauseMs = (tries: number): number => Math.min(5_000 * 2 ** (tries - 1), longestPauseMs)
 
 export function createOutbox(options: OutboxOptions): Outbox {
   const { store, channels, serverId, log, onResult = () => {}, nowMs = Date.now, sendMs = usualSendMs } = options

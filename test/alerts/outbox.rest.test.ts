@@ -342,6 +342,18 @@ describe('messages of alerts', function () {
     expect(receiver.received).to.have.length(2)
   })
 
+  it('wait no more than a minute longer than they would where the clock was set back a little', async () => {
+    receiver.answerBy((_, response) => void response.writeHead(500).end())
+    await add(outboxOf({ ops: webhook() }))
+    clock.pass(-10 * 60_000)
+    for (const [tries, passedMs] of [0, 5_000, 10_000, 20_000].entries()) {
+      clock.pass(passedMs)
+      await outboxOf({ ops: webhook() }).run()
+      expect(receiver.received).to.have.length(tries + 1)
+      clock.pass(-2 * 60_000)
+    }
+  })
+
   it('do not follow a redirect', async () => {
     const other = await startReceiver()
     receiver.answerBy((_, response) => void response.writeHead(307, { location: other.url }).end())
