@@ -96,9 +96,12 @@ export function createOutbox(options: OutboxOptions): Outbox {
       }
     } catch (error) {
       if (!closing.signal.aborted) log.warn({ channel: channel.name, reason: wordsOf(error) }, 'alerts that wait not read; tried again')
-    } finally {
-      lane.running = undefined
     }
+  }
+
+  /** What ends before it has waited for anything has ended by the time that it is noted as running, so that it is the promise that says its end. */
+  function runAgain(lane: (typeof lanes)[number]): Promise<void> {
+    return (lane.running ??= runLane(lane).finally(() => (lane.running = undefined)))
   }
 
   async function tidy(): Promise<void> {
@@ -120,7 +123,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     channels: names,
     async run() {
       await tidy()
-      await Promise.all(lanes.map((lane) => (lane.running ??= runLane(lane))))
+      await Promise.all(lanes.map((lane) => runAgain(lane)))
     },
     add: table.add,
     states: () => Promise.all(names.map((name) => table.state(name))),

@@ -354,6 +354,21 @@ describe('messages of alerts', function () {
     }
   })
 
+  it('are tried again by the same server once its pause after a failure is over, however often it looks meanwhile', async () => {
+    receiver.answerBy((_, response) => void response.writeHead(500).end())
+    const outbox = outboxOf({ ops: webhook() })
+    await add(outbox)
+    await outbox.run()
+    receiver.answerBy((_, response) => void response.writeHead(200).end())
+    clock.pass(hourMs)
+    for (const until = performance.now() + 60_000; receiver.received.length < 2 && performance.now() < until;) {
+      await outbox.run()
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    expect(receiver.received).to.have.length(2)
+    expect(await stateOf(outbox)).to.deep.include({ waiting: 0 })
+  })
+
   it('do not follow a redirect', async () => {
     const other = await startReceiver()
     receiver.answerBy((_, response) => void response.writeHead(307, { location: other.url }).end())
