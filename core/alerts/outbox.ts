@@ -19,7 +19,7 @@ export interface Outbox {
   readonly channels: readonly string[]
   /** Tries what is due, until nothing is or a channel fails. Never rejects. */
   run(): Promise<void>
-  /** Adds a message for each of these. @throws StoreUnavailable */
+  /** Adds a message for each of these, for who waits for what becomes of it: channels that failed are not given time before they are tried. @throws StoreUnavailable */
   add(channels: readonly string[], message: AlertMessage): Promise<void>
   states(): Promise<readonly ChannelState[]>
   stop(): Promise<void>
@@ -125,7 +125,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
       await tidy()
       await Promise.all(lanes.map((lane) => runAgain(lane)))
     },
-    add: table.add,
+    async add(to, message) {
+      await table.add(to, message)
+      for (const lane of lanes) if (to.includes(lane.channel.name)) Object.assign(lane, { failures: 0, notBefore: -Infinity })
+    },
     states: () => Promise.all(names.map((name) => table.state(name))),
     async stop() {
       closing.abort()

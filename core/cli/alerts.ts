@@ -110,28 +110,42 @@ async function unsilence(options: ScopeOptions, settings: Settings): Promise<str
 /** A service that hangs is given up by the server after 15 s. */
 const arrivalMs = 20_000
 
-/** Undefined: nobody knows yet. */
-function wordsOf(isDelivered: boolean, reason: string | undefined): string | undefined {
-  if (reason === undefined) return isDelivered ? 'delivered' : undefined
-  return isDelivered ? `delivered, but ${reason}` : `not delivered: ${reason}`
+interface TestedChannel {
+  readonly isDelivered: boolean
+  readonly reason: string | undefined
+  /** As it was before: it may be that of an earlier message, which is what was tried last. */
+  readonly isOldReason: boolean
 }
+
+/** Undefined: nobody knows yet. */
+function wordsOf({ isDelivered, reason, isOldReason }: TestedChannel): string | undefined {
+  if (reason === undefined) return isDelivered ? 'delivered' : undefined
+  if (isDelivered) return `delivered, but ${reason}`
+  return isOldReason ? undefined : `not delivered: ${reason}`
+}
+
+const notYet = ({ reason }: TestedChannel): string =>
+  reason === undefined
+    ? 'nobody knows yet: it is tried for a day'
+    : `not delivered yet: it is tried for a day, and the last message that was tried was not delivered: ${reason}`
 
 async function test(channel: string | undefined, options: ServerOptions, settings: Settings): Promise<string> {
   const server = serverOf(settings, options)
-  const before = await readAlerts(server)
+  const before = new Map((await readAlerts(server)).channels.map((each) => [each.name, each]))
   const sent = readResponse(AlertsTestResponse, await server.post('/alerts/test', channel === undefined ? {} : { channel }))
   if (sent.channels.length === 0) return 'There is no channel: name one in conf/alerts.yml.'
-  const deliveredBefore = new Map(before.channels.map(({ name, deliveredAt = 0 }) => [name, deliveredAt]))
   for (const until = performance.now() + arrivalMs; ; await pause(500)) {
     const states = (await readAlerts(server)).channels.filter(({ name }) => sent.channels.includes(name))
-    const lines = states.map(({ name, deliveredAt = 0, reason }) => ({
+    const tested = states.map(({ name, deliveredAt = 0, reason }) => ({
       name,
-      words: wordsOf(deliveredAt > (deliveredBefore.get(name) ?? 0), reason),
+      isDelivered: deliveredAt > (before.get(name)?.deliveredAt ?? 0),
+      reason,
+      isOldReason: reason === before.get(name)?.reason,
     }))
-    const isKnown = lines.every(({ words }) => words !== undefined)
+    const isKnown = tested.every((each) => wordsOf(each) !== undefined)
     if (!isKnown && performance.now() < until) continue
-    const text = lines.map(({ name, words = 'nobody knows yet: it is tried for a day' }) => `${name}: ${words}`).join('\n')
-    if (lines.every(({ words }) => words === 'delivered')) return text
+    const text = tested.map((each) => `${each.name}: ${wordsOf(each) ?? notYet(each)}`).join('\n')
+    if (tested.every((each) => wordsOf(each) === 'delivered')) return text
     throw new Error(text)
   }
 }

@@ -156,6 +156,14 @@ describe('alerts of a server', function () {
       expect(outcome(answer)).to.equal('403 FORBIDDEN')
   })
 
+  it('are tried by a command that says what became of its own message, and not of one before', async () => {
+    const test = () => runCommand(server, ['alerts', 'test', 'ops'])
+    receiver.answerBy((_, response) => void response.writeHead(500).end())
+    expect(await test()).to.match(/^(error: )?ops: not delivered: it answers HTTP 500/i)
+    receiver.answerBy((_, response) => void response.writeHead(200).end())
+    expect(await test()).to.equal('ops: delivered\n')
+  })
+
   it('are counted by channel', async () => {
     const { text } = await scrape(server.client)
     expect(text).to.match(/sluice_alert_messages_total\{channel="ops",outcome="delivered"\} [1-9]/)

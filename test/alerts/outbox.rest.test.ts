@@ -369,6 +369,19 @@ describe('messages of alerts', function () {
     expect(await stateOf(outbox)).to.deep.include({ waiting: 0 })
   })
 
+  it('that a person waits for are tried at once, also where others before failed', async () => {
+    receiver.answerBy((_, response) => void response.writeHead(500).end())
+    const outbox = outboxOf({ ops: webhook() })
+    await add(outbox)
+    await outbox.run()
+    receiver.answerBy((_, response) => void response.writeHead(200).end())
+    await outbox.run()
+    expect(receiver.received).to.have.length(1)
+    await add(outbox, 'ops', { rule: 'test' })
+    await outbox.run()
+    expect(receiver.received.map(({ body }) => /"rule":"(\w+)"/.exec(body)?.[1])).to.deep.equal(['lowGas', 'test'])
+  })
+
   it('do not follow a redirect', async () => {
     const other = await startReceiver()
     receiver.answerBy((_, response) => void response.writeHead(307, { location: other.url }).end())
