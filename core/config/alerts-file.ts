@@ -239,12 +239,24 @@ function wrongIn(of: ChannelSettings): readonly (readonly [key: string, problem:
     .map(([key]) => [key, 'is not an address of e-mail', 'Write the address alone, such as ops@example.org.'] as const)
   const logsIn = of.kind === 'email' && of.security === 'none' && (of.user !== undefined || of.password !== undefined)
   const plain = logsIn ? [['security', 'would send the password unencrypted', 'Use tls or starttls.'] as const] : []
+  const [hasUser, hasPassword] = [of.user !== undefined, of.password !== undefined || of.passwordFile !== undefined]
+  const half =
+    of.kind === 'email' && hasUser !== hasPassword
+      ? [
+          [
+            hasUser ? 'password' : 'user',
+            'is missing',
+            'To log in takes both user and password; to send without a login leave out both.',
+          ] as const,
+        ]
+      : []
   const both = of.body !== undefined && of.template !== undefined
   return [
     ...missing,
     ...urls,
     ...addresses,
     ...plain,
+    ...half,
     ...(both ? [['body', 'is set together with template', 'Set only one.'] as const] : []),
   ]
 }

@@ -56,6 +56,24 @@ describe('conf/alerts.yml', () => {
     expect(text).to.not.contain('SECRET')
   })
 
+  it('is refused where a mail server would be asked without the login that half of is there', async () => {
+    const mail = 'kind: email, host: h.example.org, from: a@example.org, to: [b@example.org]'
+    for (const [half, lacks] of [
+      ['user: a', 'password'],
+      ['password: SECRET', 'user'],
+      ['passwordFile: secrets/password', 'user'],
+    ] as const) {
+      await home.write('secrets/password', 'SECRET')
+      await home.write('conf/alerts.yml', `channels:\n  a: { ${mail}, ${half} }\n`)
+      const text = await described(() => load())
+      expect(text)
+        .to.match(new RegExp(`channels\\.a\\.${lacks}: is missing`))
+        .and.not.contain('SECRET')
+    }
+    await home.write('conf/alerts.yml', `channels:\n  a: { ${mail}, user: a, passwordFile: secrets/password }\n`)
+    expect(load().alerts?.channels['a']?.password).to.equal('SECRET')
+  })
+
   it('says what was probably meant', async () => {
     await home.write('conf/alerts.yml', 'rules:\n  lowGass: {}\n')
     expect(await described(() => load())).to.match(/lowGass.*lowGas/s)
