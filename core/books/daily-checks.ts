@@ -14,7 +14,15 @@ import { reasonOf } from '../base/errors.ts'
 export interface DailyChecks {
   /** Checks what is due. Runs by itself every hour. Never rejects. */
   run(): Promise<void>
+  /** Of the same as `onChecked` gets: only those of which the log warns, without tokens that are named as changing by themselves. */
+  warned(): readonly UnexplainedCount[]
   stop(): Promise<void>
+}
+
+/** How often something of a token was unexplained, and how often the log has warned of that. */
+interface TokenCount {
+  readonly count: number
+  readonly warned: number
 }
 
 /** What the last checks of all wallets on a network found unexplained. */
@@ -52,8 +60,8 @@ export function createDailyChecks(options: DailyOptions): DailyChecks {
   const closing = new AbortController()
   const { signal } = closing
   const failing = new Set<string>()
-  /** By network and token, and in it by wallet. */
-  const found = new Map<string, Map<string, number>>()
+  /** By network and token. */
+  const found = new Map<string, Pick<UnexplainedCount, 'chain' | 'network' | 'token'> & { readonly byWallet: Map<string, TokenCount> }>()
   /** By network and wallet: the block up to which this server has counted. */
   const counted = new Map<string, number>()
   let running: Promise<void> | undefined
@@ -89,17 +97,24 @@ export function createDailyChecks(options: DailyOptions): DailyChecks {
     count(on, wallet, unexplained ?? new Map())
   }
 
-  function count({ chain, network, impl }: NetworkEntry, wallet: string, unexplained: ReadonlyMap<string, number>): void {
+  function count({ chain, network, impl }: NetworkEntry, wallet: string, unexplained: ReadonlyMap<string, TokenCount>): void {
     const place = `${chain}/${network}/`
     for (const token of [impl.nativeCurrency.symbol, ...unexplained.keys()])
-      if (!found.has(`${place}${token}`)) found.set(`${place}${token}`, new Map())
-    const ofNetwork = [...found].flatMap(([name, byWallet]) =>
-      name.startsWith(place) ? [[name.slice(place.length), byWallet] as const] : [],
-    )
-    for (const [token, byWallet] of ofNetwork) byWallet.set(wallet, unexplained.get(token) ?? 0)
-    const sum = (byWallet: ReadonlyMap<string, number>) => [...byWallet.values()].reduce((a, b) => a + b, 0)
-    options.onChecked(ofNetwork.map(([token, byWallet]) => ({ chain, network, token, count: sum(byWallet) })))
+      if (!found.has(`${place}${token}`)) found.set(`${place}${token}`, { chain, network, token, byWallet: new Map() })
+    const ofNetwork = [...found.values()].filter((each) => each.chain === chain && each.network === network)
+    for (const { token, byWallet } of ofNetwork) byWallet.set(wallet, unexplained.get(token) ?? { count: 0, warned: 0 })
+    options.onChecked(ofNetwork.map((each) => sumOf(each, 'count')))
   }
+
+  const sumOf = (
+    { chain, network, token, byWallet }: NonNullable<ReturnType<typeof found.get>>,
+    of: keyof TokenCount,
+  ): UnexplainedCount => ({
+    chain,
+    network,
+    token,
+    count: [...byWallet.values()].reduce((sum, each) => sum + each[of], 0),
+  })
 
   /** What fails is tried again in an hour, and is said once as long as it does. */
   async function attempt(name: string, work: () => Promise<unknown>): Promise<void> {
@@ -118,6 +133,7 @@ export function createDailyChecks(options: DailyOptions): DailyChecks {
 
   return {
     run,
+    warned: () => [...found.values()].map((each) => sumOf(each, 'warned')),
     async stop() {
       clearTimeout(first)
       clearInterval(timer)
@@ -131,7 +147,7 @@ interface LastCheck {
   /** Up to which one of the servers has checked. */
   readonly block: number
   /** How often something of a token was unexplained; absent where nothing was due. */
-  readonly unexplained?: ReadonlyMap<string, number>
+  readonly unexplained?: ReadonlyMap<string, TokenCount>
 }
 
 /** `keep`: writes the checkpoint from which the next check goes on. */
@@ -181,13 +197,14 @@ function sayUnexplained(
   of: WalletPlace,
   found: readonly Discrepancy[],
   { rebasing, log }: DailyOptions,
-): ReadonlyMap<string, number> {
-  const unexplained = new Map<string, number>()
+): ReadonlyMap<string, TokenCount> {
+  const unexplained = new Map<string, TokenCount>()
   for (const { token, kind, amountRaw, firstBlock, lastBlock, ...more } of found) {
     const listed = on.tokens.listedAt(on.impl.address(token) ?? token)
     const symbol = listed?.symbol ?? token
-    unexplained.set(symbol, (unexplained.get(symbol) ?? 0) + 1)
     const isKnown = kind === 'without-event' && rebasing.some((name) => name === listed?.symbol || isSameAddress(name, token))
+    const before = unexplained.get(symbol) ?? { count: 0, warned: 0 }
+    unexplained.set(symbol, { count: before.count + 1, warned: before.warned + (isKnown ? 0 : 1) })
     if (isKnown) continue
     const amount = formatRaw(amountRaw, listed?.decimals ?? 0)
     const what = { ...of, token: symbol, kind, amount, firstBlock, lastBlock, ...more }

@@ -137,13 +137,8 @@ function alertSources(parts: ServerParts, createPortfolioReading: CreateReading)
         limit: String(labels.limit),
         count,
       })),
-    unexplainedBalances: async () =>
-      (await metrics.booksUnexplained.get()).values.map(({ labels, value: count }) => ({
-        chain: String(labels.chain),
-        network: String(labels.network),
-        token: String(labels.token),
-        count,
-      })),
+    // Not the metric, which counts tokens that change by themselves, too.
+    unexplainedBalances: async () => parts.dailyChecks?.warned() ?? [],
     quarantined: () => registry.plugins.flatMap(({ name, quarantine }) => (quarantine ? [{ plugin: name, ...quarantine }] : [])),
     memoryDifferences: async () =>
       (await metrics.marketChecks.get()).values

@@ -170,6 +170,24 @@ describe('the daily check of books', function () {
     expect(warnings).to.deep.equal([])
   })
 
+  it('tells alerts of what it warns of, and of no token that is known to change by itself', async () => {
+    const [, usdc] = test.chain.reader.intermediates
+    const { address = '' } = usdc ?? {}
+    const slot = keccak256(AbiCoder.defaultAbiCoder().encode(['address', 'uint256'], [wallet, 3]))
+    const warned: number[] = []
+    for (const rebasing of [['USDC'], []]) {
+      const own = createChecks(rebasing)
+      await own.run()
+      await test.rpc('anvil_setStorageAt', address, slot, toBeHex(BigInt(11 + warned.length), 32))
+      await passDay()
+      await own.run()
+      warned.push(own.warned().find(({ token }) => token === 'USDC')?.count ?? expect.fail('not counted'))
+      expect(counts).to.deep.include({ chain: 'ethereum', network: 'local', token: 'USDC', count: 1 })
+      await own.stop()
+    }
+    expect(warned).to.deep.equal([0, 1])
+  })
+
   it('needs the state of the newest blocks alone', async () => {
     const history = test.chain.evm?.history ?? expect.fail('no history')
     checks = createChecks([], {

@@ -52,7 +52,7 @@ export const booksDiffer: Rule<'booksDiffer'> = {
   remedy: `A balance changed by what neither the journal nor the chain explains: see "${command} books verify".`,
   over: 'No check found more for long. What was found is not explained by that: the log has it.',
   about: 'a token on a network',
-  looksAt: 'sluice_books_unexplained, of the daily check',
+  looksAt: 'what the daily check warns of: sluice_books_unexplained, without tokens of books.rebasingTokens',
   every: 10_000,
   create({ days }, sources) {
     return async ({ nowMs, foundAt }) => {
