@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { createSocketTable } from '../base/socket-table.ts'
 import type { Settings } from '../config/settings.ts'
 import { createDashboardDoor } from './dashboard-door.ts'
-import { startLocalProxy, type LocalProxy, type ProxyOptions } from './local-proxy.ts'
+import { startLocalProxy, upstreamAt, type LocalProxy, type ProxyOptions } from './local-proxy.ts'
 import { complain, examples, printError, say } from './output.ts'
 import { addUser, portOf, stopSignal, tellsOwners } from './proxy.ts'
 import { addServerOptions, usualClients, type ServerOptions } from './server-options.ts'
@@ -45,8 +45,7 @@ export function dashboardCommand(settingsOf: () => Settings): Command {
 async function run({ port, user, url, certs, as: named }: Options, settings: Settings): Promise<void> {
   const { as, ...certificate } = certificateOf(certs ?? settings.ssl.certsDir, named === undefined ? usualClients : [named])
   const base = baseOf(settings, url)
-  const servername = url === undefined ? ownName : base.hostname
-  const upstream = { host: base.hostname.replaceAll(/[[\]]/g, ''), port: Number(base.port || 443), servername, ...certificate }
+  const upstream = { ...upstreamAt(base, url === undefined ? ownName : undefined), ...certificate }
   const door = createDashboardDoor()
   const owners = createSocketTable()
   const users = new Set([process.getuid?.() ?? -1, ...user])

@@ -1,7 +1,7 @@
 // Plain HTTP on the loopback addresses, for one user of this machine, forwarded over mutual TLS: for clients that have no certificate.
 import { createServer, STATUS_CODES, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import https from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import { isIP, type AddressInfo, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import { maxHeaderBytes } from '../http/malformed.ts'
 import { createConnectionPace, type ConnectionPace } from './connection-pace.ts'
@@ -52,6 +52,15 @@ const maxBodyBytes = 128 * 1024
 const [arrivalMs, answerMs, idleMs] = [60_000, 330_000, 30_000]
 /** Longer than clients keep theirs, so that none is closed as it is used. */
 const keepAliveMs = 90_000
+
+/** @param name that its certificate has for sure; undefined: that of the URL. An address is held against the certificate, and sent as no name. */
+export function upstreamAt(
+  { hostname, port }: URL,
+  name: string | undefined,
+): Pick<ProxyOptions['upstream'], 'host' | 'port' | 'servername'> {
+  const host = hostname.replaceAll(/[[\]]/g, '')
+  return { host, port: Number(port || 443), servername: name ?? (isIP(host) === 0 ? host : '') }
+}
 
 /** @throws NodeJS.ErrnoException where the port cannot be used */
 export async function startLocalProxy({ port, upstream, only, door = programsOnly, pace, log }: ProxyOptions): Promise<LocalProxy> {

@@ -5,7 +5,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import type { Settings } from '../config/settings.ts'
 import { substitute } from '../config/tree.ts'
 import { readYaml } from '../config/yaml.ts'
-import { startLocalProxy, type LocalProxy, type ProxyOptions } from './local-proxy.ts'
+import { startLocalProxy, upstreamAt, type LocalProxy, type ProxyOptions } from './local-proxy.ts'
 import { complain, examples, printError, say } from './output.ts'
 import { certificateOf, givenUrl, ownName, urlOf } from './server-client.ts'
 import { createSocketTable, type SocketTable } from '../base/socket-table.ts'
@@ -68,8 +68,7 @@ async function run(options: Options, settings: Settings): Promise<void> {
   const certsDir = options.certs ?? settings.ssl.certsDir
   const { as, ...certificate } = certificateOf(certsDir, [options.client])
   const url = options.url === undefined ? interfaceUrl(options.interface, settings) : givenUrl(options.url)
-  const servername = options.url === undefined ? ownName : url.hostname
-  const upstream = { host: url.hostname.replaceAll(/[[\]]/g, ''), port: Number(url.port || 443), servername, ...certificate }
+  const upstream = { ...upstreamAt(url, options.url === undefined ? ownName : undefined), ...certificate }
   const owners = options.anyUser ? undefined : createSocketTable()
   const users = new Set([process.getuid?.() ?? -1, ...options.user])
   const proxy = await started({ port: options.port, upstream, log: complain, ...(owners && { only: { users, owners } }) })

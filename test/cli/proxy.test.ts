@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import https from 'node:https'
 import net, { type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import path from 'node:path'
@@ -8,10 +9,19 @@ import { emptyFolder, madeCertificates, removeFolders } from '../tls/certificate
 
 /** What a proxy says that does not start. */
 async function refusal(files: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> {
+  return errorsOf('proxy', files, await madeCertificates(), ...args)
+}
+
+async function errorsOf(
+  command: string,
+  files: Readonly<Record<string, string>>,
+  certsDir: string,
+  ...args: readonly string[]
+): Promise<string> {
   const confDir = await emptyFolder()
   mkdirSync(path.join(confDir, 'interfaces'))
   for (const [file, text] of Object.entries(files)) writeFileSync(path.join(confDir, 'interfaces', file), text)
-  const given = ['--conf', confDir, '--set', `ssl.certsDir=${await madeCertificates()}`, 'proxy', ...args]
+  const given = ['--conf', confDir, '--set', `ssl.certsDir=${certsDir}`, command, ...args]
   const write = process.stderr.write.bind(process.stderr)
   let said = ''
   process.stderr.write = (chunk: string | Uint8Array) => Boolean((said += String(chunk)))
@@ -45,4 +55,37 @@ describe('sluice proxy', () => {
       other.close()
     }
   })
+
+  for (const [host, command] of [
+    ['127.0.0.1', 'proxy'],
+    ['::1', 'proxy'],
+    ['::1', 'dashboard'],
+  ] as const)
+    it(`reaches a server that is named by the address ${host} (${command})`, async function () {
+      const certsDir = await madeCertificates()
+      const [key, cert, ca] = ['server_key.pem', 'server_cert.pem', 'ca_cert.pem'].map((file) => readFileSync(path.join(certsDir, file)))
+      const server = https.createServer({ key, cert, ca, requestCert: true }, (_, response) => response.end('here')).listen(0, host)
+      await Promise.race([once(server, 'listening'), once(server, 'error').then(() => this.skip())])
+      const { port } = server.address() as AddressInfo
+      const url = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
+      const only = command === 'proxy' ? ['--client', 'client', '--any-user'] : ['--as', 'client']
+      let isAsked = false
+      server.once('request', () => {
+        isAsked = true
+        // It runs until it is stopped, and has looked whether the server answers by then.
+        setTimeout(() => process.emit('SIGTERM'), 200)
+      })
+      const late = setTimeout(() => process.emit('SIGTERM'), 10_000)
+      const write = process.stdout.write.bind(process.stdout)
+      process.stdout.write = () => true
+      try {
+        const said = await errorsOf(command, {}, certsDir, ...only, '--url', url, '--port', '0')
+        expect([isAsked, said]).to.deep.equal([true, ''])
+      } finally {
+        process.stdout.write = write
+        clearTimeout(late)
+        server.close()
+        server.closeAllConnections()
+      }
+    })
 })
