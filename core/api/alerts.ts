@@ -30,7 +30,7 @@ export const AlertsResponse = response({
       toldAt: Type.Optional(milliseconds('When people were told. Absent: they were not yet, or it is silenced')),
       silenced: Type.Optional(Type.Literal(true)),
     }),
-    { description: 'Those that last, oldest first, at most 1000.' },
+    { description: 'Those that last, oldest first: at most 1000, of more the most urgent.' },
   ),
   total: Type.Integer({ description: 'How many there are.' }),
   failing: Type.Optional(

@@ -2,7 +2,7 @@
 import type { AlertDesk, AlertMessage, Silence } from '../alerts/index.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
 import { oneLine } from '../base/printable.ts'
-import { alertRuleNames } from '../config/alerts-file.ts'
+import { alertRuleNames, severities } from '../config/alerts-file.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { Handlers, Services } from './context.ts'
 
@@ -18,7 +18,7 @@ export const alertHandlers = {
     const open = all.filter(({ isResolved }) => !isResolved)
     return {
       enabled: true,
-      alerts: open.slice(0, maxShown).map(({ rule, severity, subject, words, raisedAt, toldAt }) => ({
+      alerts: mostUrgent(open, maxShown).map(({ rule, severity, subject, words, raisedAt, toldAt }) => ({
         rule,
         title: rules[rule]?.title ?? rule,
         severity,
@@ -75,6 +75,14 @@ export const alertHandlers = {
     return { channels }
   },
 } satisfies Partial<Handlers>
+
+/** In the order that they have: a storm of what is not urgent hides nothing that is. */
+function mostUrgent<T extends { readonly severity: string }>(all: readonly T[], most: number): readonly T[] {
+  if (all.length <= most) return all
+  const rank = ({ severity }: T): number => severities.findIndex((each) => each === severity)
+  const kept = new Set(all.toSorted((one, other) => rank(other) - rank(one)).slice(0, most))
+  return all.filter((each) => kept.has(each))
+}
 
 /** @throws SluiceError UNSUPPORTED */
 function requireDesk({ alerts }: Pick<Services, 'alerts'>): AlertDesk {

@@ -1,6 +1,15 @@
 import type { LookupAddress } from 'node:dns'
 import { expect } from 'chai'
-import { createAlertTable, createChannels, createOutbox, type AlertMessage, type AlertTable, type Outbox } from '../../core/alerts/index.ts'
+import {
+  createAlertTable,
+  createChannels,
+  createOutbox,
+  createRuleHealth,
+  type AlertMessage,
+  type AlertTable,
+  type Outbox,
+} from '../../core/alerts/index.ts'
+import { alertHandlers } from '../../core/handlers/alerts.ts'
 import type { ChannelSettings } from '../../core/config/alerts-file.ts'
 import type { ResolveAll } from '../../core/base/public-address.ts'
 import type { Store } from '../../core/store/store.ts'
@@ -56,6 +65,19 @@ describe('alerts in the store', function () {
       expect(message).to.deep.include({ channel: 'ops', status: 'raised', count: 10_000, title: 'Low on gas' })
       expect(message?.items).to.have.length(10)
       expect(await tell(table)).to.equal(0)
+    })
+
+    it('are shown with the most urgent among them where there are more than one answer has', async () => {
+      const table = tableOf('one')
+      await table.raise('outOfRange', 'info', found(1_000))
+      clock.pass(1_000)
+      await table.raise('lowGas', 'critical', [{ subject: 'late', words: 'it is low' }])
+      const desk = { rules, server: 'host', table, outbox: { channels: [], states: async () => [] }, health: createRuleHealth() }
+      const shown = await alertHandlers.Alerts({}, { services: { alerts: desk } } as never)
+      expect([shown.alerts.length, shown.total]).to.deep.equal([1_000, 1_001])
+      // Oldest first.
+      expect(shown.alerts.at(-1)).to.include({ subject: 'late', severity: 'critical' })
+      expect(shown.alerts.at(0)).to.include({ severity: 'info' })
     })
 
     it('are told once by two servers that see the same at once', async () => {
