@@ -837,7 +837,7 @@ describe('the dashboard, where the server answers what', function () {
       )
       await page.getByRole('button', { name: /^Profit, volume and failures/ }).click()
       const failures = page.getByRole('table', { name: 'Failures of client' })
-      await failures.getByRole('cell', { name: 'Too little received' }).waitFor()
+      await failures.getByRole('cell', { name: 'Too little received' }).first().waitFor()
       await failures.getByRole('link', { name: /SELL 0\.01 ETH USDC/ }).waitFor()
     })
 
