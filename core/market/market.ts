@@ -200,14 +200,6 @@ export function createMarket(options: MarketOptions): Market {
     return samples.length > 0 && options.ages.isRead(network) && tokens.every(isRead)
   }
 
-  /** Its market counts, and all that is known of its value is of a moment, in which it may be pushed. */
-  function isMomentary(network: NetworkEntry, token: string): boolean {
-    const samples = freshSamples(network)
-    const [newest, first] = [samples.at(-1), samples.find(({ values }) => values.has(token))]
-    if (!newest?.values.has(token) || !first || token === watchedOn(network).reference || ageLeftMs(network, token) > 0) return false
-    return newest.atMs - first.atMs < windowMs / neededPart
-  }
-
   const valueNow = (network: NetworkEntry, token: string, bound: ValueBound) => freshSamples(network).at(-1)?.values.get(token)?.[bound]
 
   /** Has these tokens read from now on. @returns why nothing is known of them; undefined: the samples may tell */
@@ -251,14 +243,12 @@ export function createMarket(options: MarketOptions): Market {
       const state = watchedOn(network)
       // Beside those that the client trades, which have places of their own.
       state.tokens.ask(`held by ${client}`, tokens, steadyMs())
-      const isFull = state.read.size >= maxTokens
+      const samples = freshSamples(network)
       const counted = tokens.map((token) => wrappedOr(token, network))
-      return (
-        freshSamples(network).length > 0 &&
-        options.ages.isRead(network) &&
-        (isFull || counted.every((token) => state.read.has(token))) &&
-        !counted.some((token) => isMomentary(network, token))
-      )
+      if (samples.length === 0 || !options.ages.isRead(network)) return false
+      if (state.read.size < maxTokens && !counted.every((token) => state.read.has(token))) return false
+      const counts = (token: string) => token !== state.reference && ageLeftMs(network, token) === 0
+      return !counted.some((token) => counts(token) && isMomentary(token, samples, windowMs / neededPart))
     },
     isDeep: (network, pool) => freshSamples(network).at(-1)?.deep.has(poolKey(pool)) === true,
     shownValues: (network, tokens, bound) => valuesOf(tokens, network, (token) => valueNow(network, token, bound)),
@@ -323,6 +313,12 @@ function compareAt(exchanged: ExchangedAmounts, samples: readonly ValueSample[],
   return priced
     .map((sample) => compareExchange(exchanged, [sample], 0))
     .reduce((worst, each) => (lostIn(each) > lostIn(worst) ? each : worst))
+}
+
+/** Whether all that is known of a token's value is of a moment, in which it may be pushed. */
+function isMomentary(token: string, samples: readonly ValueSample[], neededMs: number): boolean {
+  const [newest, first] = [samples.at(-1), samples.find(({ values }) => values.has(token))]
+  return newest?.values.has(token) === true && first !== undefined && newest.atMs - first.atMs < neededMs
 }
 
 const lostIn = (compared: Comparison): bigint => (compared.is === 'priced' ? compared.mostLostMicros : 0n)
