@@ -36,7 +36,8 @@ describe('the market makers of examples/ and the limits of everybody', function 
     await site.pass(600)
     for (const { client, address } of site.stolen)
       await client.post('/amm/trade', { ...uniswap, base: 'WETH', quote: 'USDC', amount: '0.1', side: 'SELL', address })
-    await site.pass(10)
+    // A quarter of the market's minutes, and some more, by which the price of all that they hold is known for long enough.
+    await site.pass(360)
     // Soon after: until then the least default counts, which is for wallets of nearly nothing.
     for (const one of site.stolen) while (Number((await lossOf(one)).basis.of) === 0) await sleep(500)
   })
