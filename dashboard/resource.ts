@@ -140,7 +140,14 @@ function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { readonl
     ? undefined
     : shareAnswer(key, (data, since) => {
         // Its own answer is on its way, or has to be newer.
-        if (isAsking || since < neededSince) return
+        if (isAsking || (since < neededSince && (!isWanted || pauseSeconds === 0))) return
+        if (since < neededSince) {
+          // What events made old since then waits as if this tab had asked: else each of ten tabs asks beside a busy bot.
+          change({ data, at: serverNow(), refusal: undefined })
+          clearTimeout(later)
+          later = setTimeout(() => void load(), Math.max(pauseMs, since + pauseSeconds * 1000 - Date.now()))
+          return
+        }
         failures = 0
         isWanted = false
         change({ data, at: serverNow(), refusal: undefined })
