@@ -431,7 +431,7 @@ class AlertsResponseChannels(_AlertsResponseChannels, total=False):
 
 class _AlertsResponse(TypedDict):
     enabled: bool  # Whether the server looks for anything: it has conf/alerts.yml. Without it all else is empty.
-    alerts: list[AlertsResponseAlerts]  # Those that last, oldest first, at most 1000.
+    alerts: list[AlertsResponseAlerts]  # Those that last, oldest first: at most 1000, of more the most urgent.
     total: int  # How many there are.
     silences: list[AlertsResponseSilences]
     channels: list[AlertsResponseChannels]
