@@ -32,7 +32,9 @@ export interface Client {
 /** An HTTPS client, as a bot has one: with a certificate from `certsDir` and keep-alive connections. */
 export function createClient(url: string, certsDir: string, name = 'client'): Client {
   const read = (file: string) => readFileSync(path.join(certsDir, file))
-  const agent = new https.Agent({ keepAlive: true, ca: read('ca_cert.pem'), cert: read(`${name}_cert.pem`), key: read(`${name}_key.pem`) })
+  const files = { ca: read('ca_cert.pem'), cert: read(`${name}_cert.pem`), key: read(`${name}_key.pem`) }
+  // It leaves idle connections before the server does: a request on one that the server closes at that moment has no answer.
+  const agent = new https.Agent({ keepAlive: true, timeout: 30_000, ...files })
   const open = (method: string, target: string, options: RequestOptions = {}) => send(new URL(target, url), method, agent, options)
   const request = async (method: string, target: string, options?: RequestOptions) => readAll(await open(method, target, options))
   const json = { 'content-type': 'application/json' }
