@@ -139,20 +139,15 @@ function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { readonl
   const shared = takesEvents
     ? undefined
     : shareAnswer(key, (data, since) => {
-        // Its own answer is on its way, or has to be newer.
-        if (isAsking || (since < neededSince && (!isWanted || pauseSeconds === 0))) return
-        if (since < neededSince) {
-          // What events made old since then waits as if this tab had asked: else each of ten tabs asks beside a busy bot.
-          change({ data, at: serverNow(), refusal: undefined })
-          clearTimeout(later)
-          later = setTimeout(() => void load(), Math.max(pauseMs, since + pauseSeconds * 1000 - Date.now()))
-          return
-        }
-        failures = 0
-        isWanted = false
+        const isOld = since < neededSince
+        // Its own answer is on its way, or comes in a moment.
+        if (isAsking || (isOld && (!isWanted || pauseSeconds === 0))) return
+        if (!isOld) [failures, isWanted] = [0, false]
         change({ data, at: serverNow(), refusal: undefined })
         clearTimeout(later)
-        later = setTimeout(() => void load(), everySeconds() * 1000)
+        // As if this tab had asked: else each of ten tabs asks for itself beside a busy bot.
+        askedAt = Math.min(performance.now(), performance.now() - Date.now() + since)
+        later = setTimeout(() => void load(), isOld ? untilNextMs() : everySeconds() * 1000)
       })
 
   /** @param anew no answer will do that was asked for before */

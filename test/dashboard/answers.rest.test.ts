@@ -568,6 +568,34 @@ describe('the dashboard, where the server answers what', function () {
     await context.close()
   })
 
+  it('asks no more often in several tabs than in one beside a bot that trades all the time', async () => {
+    const { context, page: first } = await openTab(site.browser, withCertificate(site.server))
+    await context.clock.install()
+    const tabs = [first, await context.newPage(), await context.newPage()]
+    let asked = 0
+    const trade = async () => {
+      const { status, body } = await site.server.client.post('/amm/trade', { ...swap, base: 'ETH', address: admins, amount: '0.001' })
+      expect(status, JSON.stringify(body)).to.equal(200)
+      await context.clock.runFor(500)
+    }
+    const ofLimits = (url: URL) => url.pathname === '/limits'
+    await context.route(ofLimits, async (route) => {
+      asked += 1
+      await route.continue()
+    })
+    // Each asks twenty seconds after it has asked, where events made the answer old: one by one.
+    for (const tab of tabs) {
+      await tab.goto(`${site.server.url}/dashboard#/clients`)
+      await tab.getByRole('status').getByText('live').waitFor()
+      for (let count = 0; count < 11; count += 1) await trade()
+    }
+    asked = 0
+    for (let count = 0; count < 120; count += 1) await trade()
+    expect(asked).to.be.within(2, 4)
+    await context.unrouteAll({ behavior: 'ignoreErrors' })
+    await context.close()
+  })
+
   it('waits for no tab whose answer does not come, and takes no answer that was asked for before its own', async () => {
     const { context, page: first } = await openTab(site.browser, withCertificate(site.server))
     await context.clock.install()
