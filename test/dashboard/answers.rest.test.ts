@@ -337,7 +337,7 @@ describe('the dashboard, where the server answers what', function () {
     /** A little time passes, by which the page is drawn. */
     const drawn = (what: string, holds: () => Promise<boolean>) =>
       until(what, async () => {
-        await clock.runFor(20)
+        await clock.runFor(200)
         return holds()
       })
     const isSaid = (text: string) => drawn(text, () => tab.getByText(text).isVisible())
@@ -590,8 +590,8 @@ describe('the dashboard, where the server answers what', function () {
       for (let count = 0; count < 11; count += 1) await trade()
     }
     asked = 0
-    for (let count = 0; count < 120; count += 1) await trade()
-    expect(asked).to.be.within(2, 4)
+    for (let count = 0; count < 70; count += 1) await trade()
+    expect(asked).to.be.within(1, 2)
     await context.unrouteAll({ behavior: 'ignoreErrors' })
     await context.close()
   })
