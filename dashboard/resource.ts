@@ -146,7 +146,7 @@ function keepFresh(key: string, entry: Entry, refreshing: Refreshing & { readonl
         change({ data, at: serverNow(), refusal: undefined })
         clearTimeout(later)
         // As if this tab had asked: else each of ten tabs asks for itself beside a busy bot.
-        askedAt = Math.min(performance.now(), performance.now() - Date.now() + since)
+        askedAt = performance.now() - Math.max(0, Date.now() - since)
         later = setTimeout(() => void load(), isOld ? untilNextMs() : everySeconds() * 1000)
       })
 
