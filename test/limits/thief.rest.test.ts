@@ -640,7 +640,7 @@ describe('a thief of a certificate that may trade', function () {
       if (!stolen) throw new Error('There are fewer wallets than ways.')
       // It has nothing elsewhere yet.
       const before = await site.held(stolen.address)
-      // What the way before it paid for its blocks is no usual fee any more: else `maxFee` refuses all of this one.
+      // Empty blocks: else the node's usual tip is what the way before paid, and `maxFee` refuses every trade.
       await site.rpc('anvil_mine', '0x6')
       const answers = await take(stolen, site)
       const outcomes = new Set(answers.map(outcome))
