@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Page, Request } from 'playwright-core'
+import type { Clock, Page, Request } from 'playwright-core'
 import { admins, local, swap, traders } from '../http/shared-server.ts'
 import { until } from '../transactions/site.ts'
 import { openSite, openTab, withCertificate, type Site } from './browser.ts'
@@ -37,6 +37,16 @@ describe('the dashboard, where the server answers what', function () {
     await page.goto(`${new URL(site.dashboard.link).origin}/dashboard#/${view}`)
     await page.reload()
   }
+  async function sellEther(amount: string): Promise<void> {
+    const { status, body } = await site.server.client.post('/amm/trade', { ...swap, base: 'ETH', address: admins, amount })
+    expect(status, JSON.stringify(body)).to.equal(200)
+  }
+  /** Time passes in the pages, a little at a time, by which they are drawn. */
+  const passUntil = (clock: Clock, what: string, holds: () => Promise<boolean>, stepMs = 20) =>
+    until(what, async () => {
+      await clock.runFor(stepMs)
+      return holds()
+    })
   const ofAdmin =
     (more: object): Change =>
     (body) => ({
@@ -334,12 +344,7 @@ describe('the dashboard, where the server answers what', function () {
       const book = { complete: asked > 2, part: asked / 10, since: 0, pairs: [] }
       await route.fulfill({ json: book })
     })
-    /** A little time passes, by which the page is drawn. */
-    const drawn = (what: string, holds: () => Promise<boolean>) =>
-      until(what, async () => {
-        await clock.runFor(200)
-        return holds()
-      })
+    const drawn = (what: string, holds: () => Promise<boolean>) => passUntil(clock, what, holds, 200)
     const isSaid = (text: string) => drawn(text, () => tab.getByText(text).isVisible())
     await tab.goto(`${site.server.url}/dashboard#/clients`)
     const button = tab.getByRole('button', { name: /^Profit, volume/ }).first()
@@ -415,13 +420,7 @@ describe('the dashboard, where the server answers what', function () {
       }))
       await route.fulfill({ json: { ...body, networks } })
     })
-    /** A little time passes, by which the page is drawn. */
-    const drawn = (what: string, holds: () => Promise<boolean>) =>
-      until(what, async () => {
-        await clock.runFor(20)
-        return holds()
-      })
-    const isShown = (answer: number) => drawn(`answer ${answer}`, () => tab.getByText(`Worth ${answer}`).first().isVisible())
+    const isShown = (answer: number) => passUntil(clock, `answer ${answer}`, () => tab.getByText(`Worth ${answer}`).first().isVisible())
     /** What was to be asked for in this time was, once the page has an answer to what it asks after it. */
     const pass = async (ms: number) => {
       await clock.runFor(ms)
@@ -450,22 +449,14 @@ describe('the dashboard, where the server answers what', function () {
       asked += 1
       await route.continue()
     })
-    const isAsked = (times: number) =>
-      until(`it is asked for ${times} times`, async () => {
-        await clock.runFor(20)
-        return asked === times
-      })
+    const isAsked = (times: number) => passUntil(clock, `it is asked for ${times} times`, async () => asked === times)
     await tab.goto(`${site.server.url}/dashboard`)
     await tab.getByRole('status').getByText('live').waitFor()
     await clock.runFor(65_000)
     await isAsked(2)
-    const { status, body } = await site.server.client.post('/amm/trade', { ...swap, base: 'ETH', address: admins, amount: '0.0321' })
-    expect(status, JSON.stringify(body)).to.equal(200)
+    await sellEther('0.0321')
     const row = tab.getByRole('row', { name: /SELL 0\.0321 ETH USDC/ })
-    await until('it is final', async () => {
-      await clock.runFor(20)
-      return row.getByText('CONFIRMED').isVisible()
-    })
+    await passUntil(clock, 'it is final', () => row.getByText('CONFIRMED').isVisible())
     await clock.runFor(61_000)
     await isAsked(3)
     await context.unrouteAll({ behavior: 'ignoreErrors' })
@@ -573,24 +564,24 @@ describe('the dashboard, where the server answers what', function () {
     await context.clock.install()
     const tabs = [first, await context.newPage(), await context.newPage()]
     let asked = 0
-    const trade = async () => {
-      const { status, body } = await site.server.client.post('/amm/trade', { ...swap, base: 'ETH', address: admins, amount: '0.001' })
-      expect(status, JSON.stringify(body)).to.equal(200)
-      await context.clock.runFor(500)
-    }
-    const ofLimits = (url: URL) => url.pathname === '/limits'
-    await context.route(ofLimits, async (route) => {
+    await context.route('**/limits', async (route) => {
       asked += 1
       await route.continue()
     })
+    const busy = async (trades: number) => {
+      for (let count = 0; count < trades; count += 1) {
+        await sellEther('0.001')
+        await context.clock.runFor(500)
+      }
+    }
     // Each asks twenty seconds after it has asked, where events made the answer old: one by one.
     for (const tab of tabs) {
       await tab.goto(`${site.server.url}/dashboard#/clients`)
       await tab.getByRole('status').getByText('live').waitFor()
-      for (let count = 0; count < 11; count += 1) await trade()
+      await busy(11)
     }
     asked = 0
-    for (let count = 0; count < 70; count += 1) await trade()
+    await busy(70)
     expect(asked).to.be.within(1, 2)
     await context.unrouteAll({ behavior: 'ignoreErrors' })
     await context.close()
@@ -827,10 +818,7 @@ describe('the dashboard, where the server answers what', function () {
   })
 
   describe('of a transaction', () => {
-    before(async () => {
-      const trade = { ...swap, base: 'ETH', address: admins, amount: '0.01' }
-      expect((await site.server.client.post('/amm/trade', trade)).status).to.equal(200)
-    })
+    before(() => sellEther('0.01'))
 
     it('opens the one that was chosen, also where its client gave one id to all requests', async () => {
       const others = Array.from({ length: 100 }, (_, index) => ({ id: `other-${index}` }))
