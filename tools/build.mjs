@@ -554,7 +554,7 @@ const partsOfEthers = {
   setup({ onResolve, onLoad }) {
     const parts = ['abi', 'address', 'constants', 'crypto', 'hash', 'transaction', 'utils']
     onResolve({ filter: /^ethers$/ }, ({ importer, path: file }) =>
-      /^(kits|plugins)\b(?!.*\bdevnet[^/\\]*\.ts$)/.test(path.relative(root, importer))
+      /^(kits|plugins)\b(?!.*\bdevnet[^/\\]*\.ts$)|^core.devnet.outside\.ts$/.test(path.relative(root, importer))
         ? { path: file, namespace: 'parts-of-ethers' }
         : undefined,
     )

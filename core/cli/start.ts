@@ -7,7 +7,7 @@ import type { Flags, Settings } from '../config/settings.ts'
 import { refuseCoreFiles } from '../base/core-files.ts'
 import { optimizeAsUsual, optimizeLate } from '../base/late-optimizing.ts'
 import type { Kernel } from '../kernel.ts'
-import { limitCompilers, limitHeap } from './memory.ts'
+import { limitCompilers, limitHeap } from '../base/memory.ts'
 import { complain, say } from './output.ts'
 import { pluginLines, readyLine, summary } from './start-summary.ts'
 

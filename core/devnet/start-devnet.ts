@@ -5,7 +5,7 @@ import { agesOwner } from '../market/market-ages.ts'
 import { allowedPlugins, messageOf, registerHook, tryPlugins, type AllowedPlugins, type FoundPlugin } from '../plugins/index.ts'
 import type { Store } from '../store/store.ts'
 import { anvilBinary, DevnetError, installedDevnet, chainId, refuseTakenPort, startAnvil, toHex, type Anvil } from './anvil.ts'
-import { deployOnRunning, deployPlugins, dumpOf, type Outside, type Refusal } from './build-state.ts'
+import type { Outside, Refusal } from './build-state.ts'
 import { devnetFileOf, startOutside, type OutsidePlugin } from './outside.ts'
 import { inputsHash, saveState, readSavedState } from './saved-state.ts'
 
@@ -45,6 +45,9 @@ export interface Devnet {
 // larger than the two megabytes that a request may have by default.
 const flags = ['--block-time', '1', '--mixed-mining', '--no-request-size-limit']
 
+/** Loaded where something is deployed: most starts find the state, and need none of what deploys. */
+const building = () => import('./build-state.ts')
+
 /** Starts the local chain with the plugins' contracts on it. It ends with this process, however that ends. */
 export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   const { accepted, state, ...devnet } = await startDeployed(options)
@@ -83,6 +86,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
     if (file === undefined || options.later === undefined || deployedFrom.has(name)) return
     try {
       const from = await inputsHash([file])
+      const { deployOnRunning } = await building()
       await deployOnRunning(devnet, {
         ...options.later,
         state: await state(),
@@ -120,7 +124,7 @@ async function startDeployed({ port, dataDir, devnetFiles, outside, log = () => 
   const stateOf =
     ({ rpc }: Anvil) =>
     async () =>
-      (await readSavedState(folder, inputs)) ?? dumpOf(rpc)
+      (await readSavedState(folder, inputs)) ?? (await building()).dumpOf(rpc)
   if (anvil) return devnet(anvil, { built: false, refused: [], accepted: outside?.plugins ?? [], state: stateOf(anvil) })
 
   // Nothing of a plugin is deployed that is refused itself.
@@ -131,6 +135,7 @@ async function startDeployed({ port, dataDir, devnetFiles, outside, log = () => 
   }
 
   log('Deploying the exchanges on the devnet; later starts reuse the saved state.')
+  const { deployPlugins } = await building()
   const { state, refused } = await deployPlugins(devnetFiles, outside && { ...outside, plugins })
   if (refused.length === 0) {
     await saveState(folder, inputs, state).catch((error: unknown) =>

@@ -4,6 +4,7 @@ import { lockFile } from '../config/lock.ts'
 import { readStopFiles } from '../config/stop-files.ts'
 import type { Stop, StopScope } from '../config/stops.ts'
 import { optimizeAsUsual } from '../base/late-optimizing.ts'
+import { limitHeap } from '../base/memory.ts'
 import { command } from '../base/layout.ts'
 import { followFile, watchFile } from '../base/whole-file.ts'
 import type { LockedWallet, SigningWallet } from '../keys/key-source.ts'
@@ -97,6 +98,7 @@ async function open({ keySources, dataDir, files, read, acceptsKeys, ...lengths 
     locked: new Map(locked.map((wallet) => [walletKey(wallet), wallet])),
   }
   optimizeAsUsual()
+  limitHeap()
   tell({
     type: 'ready',
     processId: process.pid,

@@ -1,5 +1,5 @@
 // Keeps 40 MB in use, of objects that each live long enough to become old, and prints how large the heap was at most.
-import { limitHeap } from '../../core/cli/memory.ts'
+import { limitHeap } from '../../core/base/memory.ts'
 
 const [held, bytesEach, rounds] = [4_000, 10_000, 4]
 

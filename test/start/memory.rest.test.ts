@@ -27,7 +27,7 @@ describe('the memory of the processes', function () {
     const command = path.join(root, 'bin/sluice')
     execFileSync(command, ['--version'], { env: { PATH, HOME, NODE_OPTIONS: `--require ${JSON.stringify(probe)}` } })
     expect(JSON.parse(readFileSync(told, 'utf8'))).to.deep.equal([
-      '--min-semi-space-size=4',
+      '--min-semi-space-size=1',
       '--max-semi-space-size=4',
       '--initial-heap-size=64',
       '--v8-pool-size=1',
@@ -37,7 +37,7 @@ describe('the memory of the processes', function () {
   it('stays small where the keeper and the signer are forked', async () => {
     for (const module of ['signer-keeper', 'signer-process']) {
       const child = forkModule(module)
-      expect(child.spawnargs).to.include.members(['--max-semi-space-size=1', '--v8-pool-size=1'])
+      expect(child.spawnargs).to.include.members(['--max-semi-space-size=1', '--v8-pool-size=1', '--no-short-builtin-calls'])
       child.kill('SIGKILL')
       await once(child, 'exit')
     }

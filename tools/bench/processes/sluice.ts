@@ -1,7 +1,7 @@
 // The whole server with the devnet, in a process of its own that tells what it costs. It is the bundled one, which is what is shipped.
 import { Session, type Profiler } from 'node:inspector'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { limitCompilers, limitHeap } from '../../../core/cli/memory.ts'
+import { limitCompilers, limitHeap } from '../../../core/base/memory.ts'
 import { rpcTo } from '../../../core/devnet/anvil.ts'
 import { oneChain } from '../../../test/http/one-chain.ts'
 import { healthy, startFaultyProxy } from '../../../test/http/trouble/faulty-proxy.ts'

@@ -1,4 +1,4 @@
-// How much memory the server takes of the machine beyond what it uses. What only a start of Node can set stands in bin/sluice and, for the
+// How much memory the server and its signer take of the machine beyond what they use. What only a start of Node can set stands in bin/sluice and, for the
 // signer's processes, in core/wallet/supervisor.ts.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -8,6 +8,10 @@ import { runInNewContext } from 'node:vm'
  * are made, and shrinks the space of young ones.
  */
 const collectedAfterMs = { start: 1_000, quiet: 6_500 }
+/** A collection that moves together what is left. It holds the event loop for some 80 ms where one without takes 35. */
+const compacting = '--compact-on-every-full-gc'
+/** One that drops what was compiled of functions that do not run just then: V8 compiles them again when they are called. */
+const forgettingCode = '--stress-flush-code'
 /**
  * The heap is collected when it is this much larger than what lived after the last collection. V8 by itself lets it grow to several times
  * that: a quote is kept for a block, which is long enough to be moved among the old objects, and these are collected rarely.
@@ -22,22 +26,18 @@ export function limitCompilers(): void {
   setFlagsFromString('--liftoff-only')
 }
 
-/** Once the server is up: collects what only the start needed, and keeps the heap near what is used. */
+/** Once a process is up: collects what only the start needed, the code of its functions too, and keeps the heap near what is used. */
 export function limitHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`)
-  setTimeout(() => collectGarbage(true), collectedAfterMs.start).unref()
-  setTimeout(() => collectGarbage(false), collectedAfterMs.quiet).unref()
+  setTimeout(() => collectGarbage(compacting), collectedAfterMs.start).unref()
+  setTimeout(() => collectGarbage(compacting, forgettingCode), collectedAfterMs.quiet).unref()
 }
 
-/**
- * A whole collection. Node has no function for it without a flag; contexts that are made after the flag have V8's.
- * @param compacts moves together what is left. That holds the event loop for some 80 ms where the collection alone takes 35
- */
-function collectGarbage(compacts: boolean): void {
-  setFlagsFromString('--expose-gc')
-  if (compacts) setFlagsFromString('--compact-on-every-full-gc')
+/** A whole collection, with flags of V8 for it alone. Node has no function for it without a flag; contexts that are made after the flag have V8's. */
+function collectGarbage(...flags: readonly string[]): void {
+  const all = ['--expose-gc', ...flags]
+  for (const flag of all) setFlagsFromString(flag)
   const collect: unknown = runInNewContext('gc')
   if (typeof collect === 'function') collect()
-  setFlagsFromString('--no-expose-gc')
-  setFlagsFromString('--no-compact-on-every-full-gc')
+  for (const flag of all) setFlagsFromString(flag.replace('--', '--no-'))
 }
