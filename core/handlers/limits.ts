@@ -77,10 +77,11 @@ async function readEntries(
     signal.throwIfAborted()
     const page = await transactions.list({ limit: pageEntries, ...(cursor !== undefined && { cursor }) })
     found.push(...page.entries.filter((entry) => entry.client === client && entry.createdAt >= sinceMs))
-    const oldest = page.entries.at(-1)
+    // None where all of its rows are damaged.
+    const oldest = page.entries.at(-1)?.createdAt ?? since
     cursor = page.nextCursor
-    if (cursor === undefined || !oldest || oldest.createdAt < sinceMs) return { entries: found.toReversed() }
-    since = oldest.createdAt
+    if (cursor === undefined || oldest < sinceMs) return { entries: found.toReversed() }
+    since = oldest
   }
   return { entries: found.toReversed(), since }
 }

@@ -72,11 +72,13 @@ function isAllThatWasUnwrapped({ part, step }: Entry, exchangedRaw: bigint, rece
 /** Whether a trade gives or gets the coin, or may do so. */
 export const exchangesCoinOf = (entry: Entry, on: NetworkEntry): boolean => coinSideOf(entry, on) !== undefined
 
-/** Any token may have the coin's symbol: its address counts. `unknown` where the entry says its symbol alone. */
+/** Any token may have the coin's symbol: its address counts. `unknown` where the entry says its symbol alone, or nothing. */
 function coinSideOf({ about, planned }: Entry, { impl }: NetworkEntry): 'in' | 'out' | 'unknown' | undefined {
   const { base, quote } = isObject(planned) ? planned : {}
   const { symbol, address } = impl.nativeCurrency
-  const { side, symbolIn, symbolOut } = tradedSymbols(about)
+  const traded = tradedSymbols(about)
+  if (!traded) return 'unknown'
+  const { side, symbolIn, symbolOut } = traded
   if (typeof base !== 'string' || typeof quote !== 'string') return symbolIn === symbol || symbolOut === symbol ? 'unknown' : undefined
   const [tokenIn, tokenOut] = side === 'BUY' ? [quote, base] : [base, quote]
   return isSameAddress(tokenIn, address) ? 'in' : isSameAddress(tokenOut, address) ? 'out' : undefined

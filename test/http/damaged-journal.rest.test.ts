@@ -24,7 +24,7 @@ describe('a journal with rows that cannot be read', function () {
   let server: TestServer
   const hashes: string[] = []
   // A server that starts its own devnet forgets the journal of the one before.
-  const start = () => startServer({ ...oneChain, between: asBefore }, home)
+  const start = (conf: object = {}) => startServer({ ...oneChain, conf: { ...oneChain.conf, ...conf }, between: asBefore }, home)
   /** The chain is a new one with each start: what wallets have sent counts. */
   async function asBefore(rpcUrl: string): Promise<string> {
     const sent = wallets.slice(0, hashes.length)
@@ -158,5 +158,35 @@ describe('a journal with rows that cannot be read', function () {
     for (const each of told) expect(each).to.include.keys('cost').and.not.to.have.any.keys('quote', 'slippage')
     const lines = await server.client.get('/transactions', {}, { headers: { accept: 'text/csv' } })
     expect(lines.status, lines.text).to.equal(200)
+  })
+
+  it('holds those behind a page of damaged ones against the limits of their client', async () => {
+    await server.stop()
+    const store = await openStore({ dataDir: server.settings.data.dir, serverName: 'test', log: silent })
+    const rows = await store.read((db) => db.selectFrom('entries').selectAll().orderBy('key', 'desc').execute())
+    const ended = rows.find(({ final }) => Number(final) === 1)
+    if (!rows[0] || !ended) throw new Error('no entry')
+    const { key: newest } = rows[0]
+    const damaged = Array.from({ length: 500 }, (_, index) => ({
+      ...ended,
+      key: `${newest.slice(0, -4)}~${String(index).padStart(3, '0')}`,
+      body: pack('{}'),
+    }))
+    await store.write(async (tx) => {
+      for (let from = 0; from < damaged.length; from += 50)
+        await tx
+          .insertInto('entries')
+          .values(damaged.slice(from, from + 50))
+          .execute()
+    })
+    await store.close()
+    const limited = { permissions: ['read', 'trade', 'admin'], wallets: 'all', limits: { transactionsPerHour: 1 } }
+    server = await start({ 'clients.yml': { clients: { client: limited } } })
+
+    const newestPage = (await server.client.get('/transactions', { limit: '500' })).body
+    expect([newestPage.transactions.length, newestPage.unavailable.length]).to.deep.equal([0, 500])
+    const checked = await server.client.get('/limits/check')
+    expect(outcome(checked), checked.text).to.equal('200')
+    expect(checked.body.transactions).to.be.at.least(2)
   })
 })

@@ -429,9 +429,12 @@ function aboutTrade({ side, base, quote }: SwapRequest, { tokens }: NetworkEntry
   return { side, base: traded(base), quote: traded(quote), ...(moves && { moves }) }
 }
 
-/** @param about from `aboutTrade` */
-export function tradedSymbols(about: Json): { readonly side: 'BUY' | 'SELL'; readonly symbolIn: string; readonly symbolOut: string } {
-  const { side, base, quote } = about as AboutTrade
+/** @param about from `aboutTrade`. Undefined where it is not, in a row that somebody else wrote */
+export function tradedSymbols(
+  about: Json,
+): { readonly side: 'BUY' | 'SELL'; readonly symbolIn: string; readonly symbolOut: string } | undefined {
+  if (!isObject(about) || !isObject(about['base']) || !isObject(about['quote'])) return undefined
+  const { side, base, quote } = about as unknown as AboutTrade
   const [symbolIn, symbolOut] = side === 'BUY' ? [quote.symbol, base.symbol] : [base.symbol, quote.symbol]
   return { side, symbolIn, symbolOut }
 }

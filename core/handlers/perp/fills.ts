@@ -15,8 +15,8 @@ type AboutPosition = {
 
 export const aboutPosition = ({ market, side }: PerpOrder): Json => ({ ticker: tickerOf(market), side })
 
-/** This server wrote the journal, and the entry's `kind` tells which `about` it has. */
-export const readAboutPosition = (about: Json): AboutPosition => about as AboutPosition
+/** This server wrote the journal, and the entry's `kind` tells which `about` it has: of a row that somebody else wrote, none of it. */
+export const readAboutPosition = (about: Json): AboutPosition => (about ?? {}) as AboutPosition
 
 /** The price is rounded against the trader: up if it was paid, down if it was received. */
 export function showPositionFill(fill: PerpFill, about: Json) {
