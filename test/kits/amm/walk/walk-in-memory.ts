@@ -26,9 +26,10 @@ export interface WalkedExchange {
 }
 
 export const seed = Number(process.env['SLUICE_WALK_SEED'] ?? 1)
-const wanted = Number(process.env['SLUICE_WALK_QUOTES'] ?? 3_000)
-/** The quotes of one walk, of those of all walks (SLUICE_WALK_QUOTES). */
-export const quotesOf = (share: number): number => Math.ceil(wanted * share)
+const wanted = process.env['SLUICE_WALK_QUOTES']
+const ofAll = 3_000
+/** The quotes of one walk: SLUICE_WALK_QUOTES, or its share of those that all walks play in `npm run test:rest`. */
+export const quotesOf = (share: number): number => (wanted === undefined ? Math.ceil(ofAll * share) : Number(wanted))
 export const msOf = (quotes: number): number => 180_000 + quotes * 300
 
 const deepest = 5
