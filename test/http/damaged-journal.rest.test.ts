@@ -164,7 +164,7 @@ describe('a journal with rows that cannot be read', function () {
     await server.stop()
     const store = await openStore({ dataDir: server.settings.data.dir, serverName: 'test', log: silent })
     const rows = await store.read((db) => db.selectFrom('entries').selectAll().orderBy('key', 'desc').execute())
-    const ended = rows.find(({ final }) => Number(final) === 1)
+    const ended = rows.find(({ final }) => final === 1)
     if (!rows[0] || !ended) throw new Error('no entry')
     const { key: newest } = rows[0]
     const damaged = Array.from({ length: 500 }, (_, index) => ({
