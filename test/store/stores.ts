@@ -4,6 +4,7 @@ import path from 'node:path'
 import { openStore } from '../../core/store/open-store.ts'
 import type { Store } from '../../core/store/store.ts'
 import { isPostgresInstalled, startPostgres, type TestPostgres } from './postgres.ts'
+import { usedDatabases, type UsedDatabases } from './used-databases.ts'
 
 /** Where stores are opened: one after another, and in PostgreSQL several at once. */
 export interface StorePlace {
@@ -29,13 +30,13 @@ export const sharedPostgres = async (): Promise<TestPostgres> =>
     max_wal_senders: '0',
   }))
 
-/** A database of it that has all tables. */
-let migrated: string | undefined
+/** Its databases that have all tables. */
+let migrated: UsedDatabases | undefined
 
-async function migrate(postgres: TestPostgres): Promise<string> {
+async function migrate(postgres: TestPostgres): Promise<UsedDatabases> {
   const url = await postgres.database()
   await (await openStore({ dataDir: tmpdir(), url, serverName: 'test', log: silent })).close()
-  return url
+  return usedDatabases(postgres, url)
 }
 
 after(() => shared?.stop())
@@ -66,6 +67,7 @@ export function places(
   let postgres: TestPostgres | undefined
   let place: StorePlace | undefined
   let folder = ''
+  let leave: () => void = () => {}
   const opened: Store[] = []
 
   before(async function () {
@@ -79,17 +81,20 @@ export function places(
 
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'sluice-store-'))
-    const copied = postgres && !isEmpty && !ofItsOwn ? (migrated ??= await migrate(postgres)) : undefined
-    const options = { dataDir: folder, ...(postgres && { url: await postgres.database(copied) }) }
+    const used = postgres && !isEmpty && !ofItsOwn ? (migrated ??= await migrate(postgres)) : undefined
+    const url = used ? await used.take() : await postgres?.database()
+    const options = { dataDir: folder, ...(url !== undefined && { url }) }
     const open = async () => {
       const store = await openStore({ ...options, serverName: 'test', log: silent })
       opened.push(store)
       return store
     }
     place = { kind, options, open }
+    leave = () => void (url !== undefined && used?.giveBack(url))
   })
   afterEach(async () => {
     for (const store of opened.splice(0)) await store.close()
+    leave()
     await rm(folder, { recursive: true, force: true })
   })
 
