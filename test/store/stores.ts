@@ -24,7 +24,7 @@ let shared: TestPostgres | undefined
 export const sharedPostgres = async (): Promise<TestPostgres> =>
   (shared ??= await startPostgres({
     autovacuum: 'off',
-    // The machine does not lose its power: a database for each test is written once, and nobody waits for the disk.
+    // The machine does not lose its power: nobody waits for the disk.
     fsync: 'off',
     wal_level: 'minimal',
     max_wal_senders: '0',
