@@ -5,7 +5,8 @@ import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { addresses } from '../devnet/addresses.ts'
-import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts'
+import { isPostgresInstalled, type TestPostgres } from '../store/postgres.ts'
+import { sharedPostgres } from '../store/stores.ts'
 import { local, mined, oneChain, others, outcome, traders } from '../http/shared-server.ts'
 
 const clients = {
@@ -25,7 +26,7 @@ describe('limits while PostgreSQL is away', function () {
   let rpc: Rpc
   before(async function () {
     if (!isPostgresInstalled) this.skip()
-    postgres = await startPostgres()
+    postgres = await sharedPostgres()
     server = await startServer({
       settings: { ...oneChain.settings, 'store.url': await postgres.database(), 'server.requestTimeoutSeconds': 25 },
       conf: { ...oneChain.conf, 'clients.yml': { clients } },
@@ -37,7 +38,11 @@ describe('limits while PostgreSQL is away', function () {
   after(async () => {
     bot?.close()
     await server?.stop()
-    await postgres?.stop()
+  })
+
+  // Other files have it too: a test that failed may have left it away.
+  afterEach(async function () {
+    if (this.currentTest?.isFailed()) await postgres.restart()
   })
 
   const wrap = () => bot.post('/evm/wrap', { ...local, address: traders, amount: '0.1' })
