@@ -17,7 +17,9 @@ const each = Math.ceil(requests / clients)
 /** In ether: so much that the wallets have enough for all of them. */
 const meanAmount = Math.min(0.5, 50 / each)
 const dollars = 3000
-const blockMs = 100
+const blockMs = 250
+/** In the long runs the thief moves prices more often in the time of a market. */
+const marketMinutes = isByHand ? 20 : 2
 const scale = each * meanAmount
 const perDay: Readonly<Record<string, string>> = {
   ETH: (scale * 0.1).toFixed(6),
@@ -182,13 +184,13 @@ describe('limits over random requests', function () {
   let mining = Promise.resolve()
 
   before(async () => {
-    site = await startRobbedWallets(clients, limits, { allowsThief: true })
+    site = await startRobbedWallets(clients, limits, { allowsThief: true, marketMinutes })
     thief = site.thief
     for (const quote of ['USDC', 'DAI', 'WBTC'])
       await site.owner.get('/amm/price', { ...uniswap, base: 'WETH', quote, amount: '1', side: 'SELL' })
     const [first] = site.stolen
     if (first) await anyRequest(first, () => 0, 0, thief)
-    await site.pass(1500)
+    await site.pass((marketMinutes + 1) * 60)
     // Anvil was seen to stop mining by itself among thousands of requests. Few blocks of several transactions are also less work than one for each.
     await site.rpc('evm_setAutomine', false)
     await site.rpc('evm_setIntervalMining', 0)

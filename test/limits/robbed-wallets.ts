@@ -82,13 +82,15 @@ interface Options {
   readonly plugins?: string
   /** A database that two servers share. */
   readonly storeUrl?: string
+  /** Of `limits.marketMinutes`. Absent: its default. */
+  readonly marketMinutes?: number
 }
 
 /** @param limits of each client; undefined: those of everybody */
 export async function startRobbedWallets(
   count: number,
   limits: object | undefined,
-  { allowsThief, plugins, storeUrl }: Options = {},
+  { allowsThief, plugins, storeUrl, marketMinutes = 20 }: Options = {},
 ): Promise<RobbedWallets> {
   const home = await mkdtemp(path.join(tmpdir(), 'sluice-thief-'))
   const keys = Array.from({ length: count }, newWallet)
@@ -121,7 +123,7 @@ export async function startRobbedWallets(
       settings: {
         ...oneChain.settings,
         'limits.onLocalNetworks': true,
-        'limits.marketMinutes': 20,
+        'limits.marketMinutes': marketMinutes,
         'limits.marketDepth': 80_000,
         ...(allowsThief && { 'wallet.allowedSpenders': [thief] }),
         ...(plugins && { 'plugins.folders': [fileURLToPath(new URL('../../plugins', import.meta.url)), plugins] }),
