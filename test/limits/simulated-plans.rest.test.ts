@@ -1,4 +1,5 @@
 // Plans of plugins that are not built in: what the simulation says counts, not the plugin, also for clients that are held against a market or have limits.
+import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
@@ -10,6 +11,8 @@ import { startServer, type TestServer } from '../../testkit/server.ts'
 import { admins, local, mined, oneChain, outcome } from '../http/shared-server.ts'
 
 const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+/** All built-in plugins but a chain and an exchange of it. */
+const others = readdirSync(folder('../../plugins')).filter((name) => !['ethereum', 'uniswap'].includes(name))
 const sly = { ...local, connector: 'sly', address: admins } as const
 const swap = { ...sly, base: 'WETH', quote: 'USDC', side: 'SELL', amount: '0.1' }
 const range = { ...sly, token0: 'WETH', token1: 'USDC', fee: '500', lowerPrice: '2500', upperPrice: '3500', version: 'v3' }
@@ -38,7 +41,7 @@ describe('plans of a plugin that is not built in', function () {
     server = await startServer(
       {
         settings: {
-          ...oneChain.settings,
+          'plugins.disabled': others,
           'plugins.folders': [folder('../../plugins'), folder('../fixtures/plugins/hostile')],
           'limits.onLocalNetworks': true,
           'limits.marketDepth': 100_000,
