@@ -1,4 +1,5 @@
 // What limits ask the node for once trades of the native coin are mined, counted by a proxy.
+import { readdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
@@ -10,6 +11,8 @@ import { startBehindProxy, type BehindProxy } from '../http/trouble/behind-proxy
 import { healthy } from '../http/trouble/faulty-proxy.ts'
 import { until } from '../transactions/site.ts'
 
+/** All built-in plugins but a chain and an exchange of it. */
+const unused = readdirSync(new URL('../../plugins/', import.meta.url)).filter((name) => !['ethereum', 'uniswap'].includes(name))
 const tokens = { 'ethereum/local': { USDC: { perDay: '100000' }, ETH: { perDay: '100' } } }
 const clients = {
   client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },
@@ -23,7 +26,10 @@ describe('what limits ask the node about trades of the native coin', function ()
   let asked: (readonly { readonly method: string; readonly params: readonly unknown[] }[])[] = []
 
   before(async () => {
-    stage = await startBehindProxy({ 'market.checkSeconds': 3_600 }, { ...oneChain.conf, 'clients.yml': { clients } })
+    stage = await startBehindProxy(
+      { 'market.checkSeconds': 3_600, 'plugins.disabled': unused },
+      { ...oneChain.conf, 'clients.yml': { clients } },
+    )
     await stage.proxy.become(async (exchange) => {
       asked.push(exchange.calls)
       await healthy(exchange)
