@@ -1,9 +1,12 @@
 // A server whose clients' certificates are stolen, and a thief with means of its own on the devnet's chain.
+import { readdirSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Contract, ContractFactory, JsonRpcProvider, MaxUint256, hexlify, parseUnits, randomBytes, toQuantity, Wallet } from 'ethers'
+import { builtInPlugins } from '../../core/base/layout.ts'
 import { readArtifact } from '../../core/devnet/build-state.ts'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { startKernel, type Kernel } from '../../core/kernel.ts'
@@ -22,12 +25,31 @@ const newWallet = (): Wallet => new Wallet(hexlify(randomBytes(32)))
 /** Of dollars, as the devnet's pools say. */
 const prices = { ETH: 3000, WETH: 3000, USDC: 1, DAI: 1, USDT: 1, WBTC: 60_000 } as const
 type Symbol = keyof typeof prices
+type Token = keyof typeof addresses.tokens
 /** What each wallet is given. */
 const funds = { WETH: '300', USDC: '300000', DAI: '100000', WBTC: '5' } as const
 const etherRaw = parseUnits('300', 18)
 /** The longest time between two readings of the market that counts as a whole. */
 const readingSeconds = 60
 const decimalsOf = (symbol: Symbol): number => (symbol === 'ETH' ? 18 : addresses.tokens[symbol].decimals)
+
+/** Who takes which tokens of the wallets. */
+const all = ['WETH', 'USDC', 'WBTC', 'DAI'] as const
+const spenders = {
+  uniswap: all,
+  'uniswap/v2': all,
+  'uniswap/v3': all,
+  'uniswap/positions': all,
+  oasis: all,
+  perp: ['USDC'],
+  balancer: ['WETH'],
+} as const
+
+/** An address, or the data of a call, with another token in place of one. */
+function withToken(bytes: string, token: Token, other: Token): string {
+  const bare = (of: Token) => addresses.tokens[of].address.slice(2).toLowerCase()
+  return bytes.toLowerCase().replaceAll(bare(token), bare(other))
+}
 
 export const pools = { v2Router: addresses.exchanges.uniswap.router, ...addresses.rangeExchanges.uniswap }
 
@@ -41,9 +63,11 @@ export interface Stolen {
 
 type KernelParts = NonNullable<Parameters<typeof startKernel>[2]>
 
-/** A second server with the same keys, on the same database. */
+/** A second server with the same keys, on the same database, and with the one connector that is asked there. */
 async function startOther({ settings, kernel: { devnet } }: TestServer, home: string, parts: KernelParts): Promise<Kernel> {
-  const own = { ...settings, data: { ...settings.data, dir: path.join(home, 'other') } }
+  const connectors = readdirSync(builtInPlugins).filter((name) => !['ethereum', 'uniswap'].includes(name))
+  const plugins = { ...settings.plugins, folders: [builtInPlugins], disabled: connectors }
+  const own = { ...settings, plugins, data: { ...settings.data, dir: path.join(home, 'other') } }
   await cp(settings.data.dir, own.data.dir, { recursive: true })
   const other = await startKernel(own, { print: () => {}, ...(devnet && { devnet }) }, parts)
   await other.pluginsLoaded
@@ -68,6 +92,8 @@ export interface RobbedWallets {
   held(address: string): Promise<number>
   /** The same with what it has elsewhere, once its positions are closed and its orders are cancelled. */
   worth(address: string): Promise<number>
+  /** All that the server has signed for the wallet is in a block then: it may answer before the node has it. */
+  mineAll(address: string): Promise<void>
   /** Seconds of the market's time. */
   pass(seconds: number): Promise<void>
   /** Hours of the store's time, in which nothing happens. */
@@ -174,30 +200,25 @@ export async function startRobbedWallets(
     const elsewhere = other && createClient(other.url, server.certsDir, name)
     stolen.push({ client: createClient(server.url, server.certsDir, name), address, ...(elsewhere && { elsewhere }) })
   }
-  // Sluice approves for the friend. The others make the same calls: approvals of the owner's are not what is tried.
-  const approvals: string[] = []
-  await rpc('evm_setAutomine', false)
-  for (const spender of ['uniswap', 'uniswap/v2', 'uniswap/v3', 'uniswap/positions', 'oasis', 'perp', 'balancer'])
-    for (const token of ['WETH', 'USDC', 'WBTC', 'DAI']) {
-      if ((spender === 'perp' && token !== 'USDC') || (spender === 'balancer' && token !== 'WETH')) continue
-      const approved = await server.client.post('/evm/approve', { ...local, address: friend.address, spender, token })
-      if (approved.status !== 200) throw new Error(`${spender} ${token}: ${approved.text}`)
-      // By some names several spenders are approved: by `uniswap` Permit2 for the token, and its router for Permit2.
-      for (const { txHash } of approved.body.transactions ?? [approved.body]) approvals.push(txHash)
-    }
-  await rpc('evm_mine')
-  await rpc('evm_setAutomine', true)
-  // All before it are mined by then.
-  await mined(server.client, approvals.at(-1) ?? '')
+  // Sluice approves one token of the friend's. All make the same calls, of the other tokens too: approvals of the owner's are not what is tried.
   const calls = []
-  for (const txHash of approvals) {
-    const { to, input } = Object(await rpc('eth_getTransactionByHash', txHash))
-    calls.push({ to, data: input })
+  let last = ''
+  for (const [spender, approvedTokens] of Object.entries(spenders)) {
+    const [token, ...same] = approvedTokens
+    const approved = await server.client.post('/evm/approve', { ...local, address: friend.address, spender, token })
+    if (approved.status !== 200) throw new Error(`${spender} ${token}: ${approved.text}`)
+    // By some names several spenders are approved: by `uniswap` Permit2 for the token, and its router for Permit2.
+    for (const { txHash } of approved.body.transactions ?? [approved.body]) {
+      const { to, input } = Object(await rpc('eth_getTransactionByHash', txHash))
+      calls.push(...[token, ...same].map((of) => ({ to: withToken(to, token, of), data: withToken(input, token, of) })))
+      last = txHash
+    }
   }
+  await mined(server.client, last)
   await callTogether(
     rpc,
     thief,
-    keys.map(({ address }) => address),
+    [...keys, friend].map(({ address }) => address),
     calls,
   )
   for (const { address } of [...keys, friend]) await rpc('anvil_setBalance', address, toQuantity(etherRaw))
@@ -220,11 +241,12 @@ export async function startRobbedWallets(
     }
   }
 
+  const balances = Object.entries(addresses.tokens).map(([symbol, { address, decimals }]) => ({
+    balanceOf: new Contract(address, ['function balanceOf(address) view returns (uint256)'], provider).getFunction('balanceOf'),
+    unit: prices[symbol as Symbol] / 10 ** decimals,
+  }))
   async function held(address: string): Promise<number> {
-    const dollars = Object.entries(addresses.tokens).map(async ([symbol, { address: token, decimals }]) => {
-      const contract = new Contract(token, ['function balanceOf(address) view returns (uint256)'], provider)
-      return (Number(await contract.getFunction('balanceOf')(address)) / 10 ** decimals) * prices[symbol as Symbol]
-    })
+    const dollars = balances.map(async ({ balanceOf, unit }) => Number(await balanceOf(address)) * unit)
     const ether = Number(await provider.getBalance(address)) / 1e18
     return (await Promise.all(dollars)).reduce((sum, each) => sum + each, ether * prices.ETH)
   }
@@ -264,6 +286,13 @@ export async function startRobbedWallets(
     },
     held,
     worth,
+    async mineAll(address) {
+      const { nonce } = (await server.client.get('/evm/nonce', { ...local, address })).body
+      for (const until = Date.now() + 60_000; Number(await rpc('eth_getTransactionCount', address, 'latest')) < nonce; await sleep(50)) {
+        if (Date.now() > until) throw new Error(`Not all of ${nonce} transactions of ${address} are mined.`)
+        await rpc('evm_mine')
+      }
+    },
     async pass(seconds) {
       for (let left = seconds; left > 0; left -= readingSeconds) {
         nowMs += Math.min(left, readingSeconds) * 1000
