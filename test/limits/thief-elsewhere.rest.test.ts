@@ -12,6 +12,12 @@ import { shownMost } from './shown-losses.ts'
 
 /** As of `thief.rest.test.ts`. */
 const limits = { maxDailyLoss: '3000', maxDailyGas: '0.05', maxFee: '0.01' }
+const anyPrice = { limitPrice: '0.000001' }
+const trades = [
+  { amount: '20' },
+  { amount: '0.5', ...anyPrice },
+  ...(process.env.SLUICE_LIMITS_TURNS === 'all' ? [{ amount: '20', ...anyPrice }, { amount: '0.5' }] : []),
+]
 const pair = { base: 'WETH', quote: 'USDC', side: 'SELL' } as const
 
 /** A plugin that asks for what no plugin may is at fault, and is told so. Any other unknown error is one of ours. */
@@ -27,12 +33,14 @@ describe('a thief who has a plugin on the server, or asks two servers', function
   before(async () => {
     const storeUrl = isPostgresInstalled ? await (await sharedPostgres()).database() : undefined
     const allowed = { connectors: ['sly', 'uniswap'] }
-    site = await startRobbedWallets(3, { ...limits, allowed }, { plugins, ...(storeUrl !== undefined && { storeUrl }) })
+    site = await startRobbedWallets(3, { ...limits, allowed }, { plugins, marketMinutes: 4, ...(storeUrl !== undefined && { storeUrl }) })
     await site.owner.get('/amm/price', { ...uniswap, ...pair, amount: '1' })
     const [{ client, elsewhere, address }] = site.stolen as [Stolen]
     for (const each of [client, elsewhere]) await each?.post('/amm/trade', { ...uniswap, ...pair, address, amount: '1' })
-    // A quarter of the market's minutes, and some more.
-    await site.pass(360)
+    // A quarter of the market's minutes: from the first reading to the second.
+    await site.pass(120)
+    await site.rpc('evm_setIntervalMining', 0)
+    await site.rpc('evm_setAutomine', true)
   })
   after(() => site?.stop())
   afterEach(() => {
@@ -42,15 +50,13 @@ describe('a thief who has a plugin on the server, or asks two servers', function
   const title = 'trades by a plugin of its own'
   it(`takes no more than its limit: ${title}`, async () => {
     const [{ client, address }] = site.stolen as [Stolen]
-    const before = await site.worth(address)
+    const before = await site.held(address)
     const sly = { ...local, connector: 'sly', address }
     const range = { token0: 'WETH', token1: 'USDC', fee: '500', lowerPrice: '2500', upperPrice: '3500', version: 'v3' }
     const outcomes: string[] = []
     for (const way of ['quote', 'recipient', 'bound', 'amount', 'transfer', 'transfer too', 'approve', '']) {
       process.env['SLUICE_TEST_SLY'] = way
-      for (const amount of ['20', '0.5'])
-        for (const fields of [{}, { limitPrice: '0.000001' }])
-          outcomes.push(`${way}: ${told(await client.post('/amm/trade', { ...sly, ...pair, amount, ...fields }))}`)
+      for (const trade of trades) outcomes.push(`${way}: ${told(await client.post('/amm/trade', { ...sly, ...pair, ...trade }))}`)
       const added = await client.post('/amm/liquidity/add', { ...sly, ...range, amount0: '20', amount1: '60000' })
       outcomes.push(`${way}: ${told(added)}`)
     }
@@ -64,7 +70,7 @@ describe('a thief who has a plugin on the server, or asks two servers', function
   const approving = 'approves a contract of its own plugin, which takes it'
   it(`takes no more than its limit: ${approving}`, async () => {
     const [, { client, address }] = site.stolen as [Stolen, Stolen]
-    const before = await site.worth(address)
+    const before = await site.held(address)
     const thief = '0x00000000000000000000000000000000000000D1'
     const approve = (fields: object) => client.post('/evm/approve', { ...local, address, spender: thief, token: 'WETH', ...fields })
     const answers = [
@@ -89,14 +95,16 @@ describe('a thief who has a plugin on the server, or asks two servers', function
     for (const { status, body } of answers) if (status === 200) await mined(site.owner, body.txHash)
     await site.rpc('anvil_setBalance', thief, toQuantity(parseUnits('10', 18)))
     await site.rpc('anvil_impersonateAccount', thief)
+    await site.rpc('evm_setAutomine', false)
     const transferFrom = new Interface(['function transferFrom(address,address,uint256)'])
     for (const { address: token } of Object.values(addresses.tokens)) {
       const mayRaw = new Contract(token, ['function allowance(address,address) view returns (uint256)'], site.provider)
       const data = transferFrom.encodeFunctionData('transferFrom', [address, thief, await mayRaw.getFunction('allowance')(address, thief)])
       await site.rpc('eth_sendTransaction', { from: thief, to: token, data, gas: toQuantity(200_000) })
     }
-    await site.rpc('anvil_mine', '0x2')
-    const lost = before - (await site.worth(address))
+    await site.rpc('evm_mine')
+    await site.rpc('evm_setAutomine', true)
+    const lost = before - (await site.held(address))
     expect(lost).to.be.within(2_900, shownMost(approving))
     // What was taken stays counted when the rest is revoked.
     expect(outcome(await approve({ amount: '0' }))).to.equal('200')
@@ -108,20 +116,18 @@ describe('a thief who has a plugin on the server, or asks two servers', function
   it(`takes no more than its limit: ${racing}`, async function () {
     const [, , { client, elsewhere, address }] = site.stolen as [Stolen, Stolen, Stolen]
     if (!elsewhere) this.skip()
-    const before = await site.worth(address)
-    const sell = (at: number) => (at % 2 === 0 ? client : elsewhere).post('/amm/trade', { ...uniswap, ...pair, address, amount: '8' })
+    const before = await site.held(address)
+    const sell = (at: number) => (at % 2 === 0 ? client : elsewhere).post('/amm/trade', { ...uniswap, ...pair, address, amount: '20' })
     // Nothing is final meanwhile, so nothing is settled.
     await site.rpc('evm_setAutomine', false)
-    await site.rpc('evm_setIntervalMining', 0)
-    const answers = await Promise.all(Array.from({ length: 30 }, (_, at) => sell(at)))
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, at) => sell(at)))
     await site.rpc('evm_setAutomine', true)
-    await site.rpc('evm_setIntervalMining', 1)
     const outcomes = new Set(answers.map(outcome))
     expect(outcomes, [...outcomes].join(', '))
       .to.include('200')
       .and.to.include('403 LIMIT_EXCEEDED')
-    await site.rpc('anvil_mine', '0x3')
-    const lost = before - (await site.worth(address))
+    await site.mineAll(address)
+    const lost = before - (await site.held(address))
     expect(lost, [...outcomes].join(', ')).to.be.at.most(shownMost(racing))
   })
 })
