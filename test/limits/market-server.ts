@@ -9,7 +9,7 @@ import { startServer, type TestServer } from '../../testkit/server.ts'
 import { callOf, callTogether, takeAccount } from '../devnet/accounts.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { admins, freshAddress, oneChain, traders } from '../http/shared-server.ts'
-import { approveAll } from './approvals.ts'
+import { approveAll } from './direct-approvals.ts'
 
 /** Two pools of WETH and USDC have it. By their fees, what moves their prices from 3000 to 2590, and from there to 3390. */
 const marketDepth = 650_000

@@ -1,23 +1,13 @@
-// What a client may have open in perpetuals, at an exchange of signed actions and at one of the devnet.
+// What a client may have open in perpetuals at an exchange of signed actions.
 import { expect } from 'chai'
-import { rpcTo } from '../../core/devnet/anvil.ts'
 import { newClients } from '../../core/tls/certificates.ts'
-import { createClient, type Answer, type Client } from '../../testkit/client.ts'
-import { startServer, type TestServer } from '../../testkit/server.ts'
+import { createClient, type Client } from '../../testkit/client.ts'
+import type { TestServer } from '../../testkit/server.ts'
 import { losesAnswer } from '../../tools/hyperliquid-simulator/exchange/faults.ts'
-import { local, mined, oneChain, others, outcome, traders, withoutBlocks } from '../http/shared-server.ts'
+import { outcome } from '../http/shared-server.ts'
 import type { Site } from '../plugins/hyperliquid/site.ts'
 import { until } from '../transactions/site.ts'
 import { signedExchange } from './signed-exchange.ts'
-
-const all = { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' }
-const limited = (limits: object, permissions = ['read', 'trade', 'thin']) => ({ permissions, wallets: 'all', limits })
-
-/** Clients with certificates, by their ids. */
-async function clientsOf(server: TestServer, ids: readonly string[]): Promise<Record<string, Client>> {
-  await newClients(server.certsDir, ids)
-  return Object.fromEntries(ids.map((id) => [id, createClient(server.url, server.certsDir, id)]))
-}
 
 describe('limits of what is open at an exchange of signed actions', function () {
   this.timeout(400_000)
@@ -31,7 +21,9 @@ describe('limits of what is open at an exchange of signed actions', function () 
 
   before(async () => {
     ;({ site, server } = await started())
-    by = await clientsOf(server, ['notional', 'leverage', 'loss', 'onlyLoss', 'fees', 'bot', 'out'])
+    const ids = ['notional', 'leverage', 'loss', 'onlyLoss', 'fees', 'bot', 'out']
+    await newClients(server.certsDir, ids)
+    by = Object.fromEntries(ids.map((id) => [id, createClient(server.url, server.certsDir, id)]))
     of = { chain: site.chain, network: site.network, connector: 'hyperliquid', address: site.wallets[0] }
     const prices = await server.client.get('/clob/perp/funding/info', {
       chain: of.chain,
@@ -221,121 +213,5 @@ describe('limits of what is open at an exchange of signed actions', function () 
     }
     const nothingOpen = await withdraw('20')
     expect(outcome(nothingOpen), nothingOpen.text).to.equal('200')
-  })
-})
-
-describe('limits of what is open at an exchange of the chain', function () {
-  this.timeout(300_000)
-  let server: TestServer
-  let by: Record<string, Client>
-  const market = { ...local, connector: 'perp', base: 'ETH', quote: 'USD', address: traders }
-
-  before(async () => {
-    const clients = {
-      client: all,
-      notional: limited({ maxOpenNotional: '4000' }),
-      leverage: limited({ maxLeverage: 0.4 }),
-      loss: limited({ maxDailyLoss: '100', maxLeverage: 10 }),
-      out: limited({ maxDailyLoss: '25', maxLeverage: 10 }),
-      bot: { permissions: ['read', 'trade'], wallets: [others] },
-    }
-    const settings = { ...oneChain.settings, 'limits.onLocalNetworks': true, 'limits.minDailyLoss': 100 }
-    server = await startServer({ settings, conf: { ...oneChain.conf, 'clients.yml': { clients } } })
-    by = await clientsOf(server, ['notional', 'leverage', 'loss', 'out', 'bot'])
-    for (const address of [traders, others]) {
-      const approved = await server.client.post('/evm/approve', { ...local, address, spender: 'perp', token: 'USDC' })
-      await mined(server.client, approved.body.txHash)
-      const collateral = { ...local, connector: 'perp', address, token: 'USDC', amount: '10000' }
-      const deposited = await server.client.post('/perpAMM/deposit', collateral)
-      expect(outcome(deposited), deposited.text).to.equal('200')
-      await mined(server.client, deposited.body.txHash)
-    }
-  })
-  after(async () => {
-    for (const client of Object.values(by ?? {})) client.close()
-    await server?.stop()
-  })
-
-  async function ask(client: Client | undefined, path: string, fields: object): Promise<Answer> {
-    if (!client) throw new Error('no client')
-    const answer = await client.post(path, { ...market, ...fields })
-    // While anvil makes a block, calls may have its state and the clock of the block before: the exchange then subtracts a later time.
-    return answer.body.details?.reason === 'SafeMath: subtraction overflow' ? ask(client, path, fields) : answer
-  }
-  const trade = (client: Client | undefined, fields: object = {}) =>
-    ask(client, '/perpAMM/open', { side: 'LONG', amount: '1', margin: '3300', leverage: '1', ...fields })
-  const close = (client: Client | undefined) => ask(client, '/perpAMM/close', {})
-  async function done(answer: Answer): Promise<void> {
-    expect(outcome(answer), answer.text).to.equal('200')
-    await mined(server.client, answer.body.txHash)
-  }
-
-  it('count what is open and what is on its way, and let reductions pass', async () => {
-    const both = await Promise.all([trade(by['notional']), trade(by['notional'])])
-    expect(both.map((answer) => outcome(answer)).toSorted(), both.map(({ text }) => text).join('\n')).to.deep.equal([
-      '200',
-      '403 LIMIT_EXCEEDED',
-    ])
-    await mined(server.client, both.find(({ status }) => status === 200)?.body.txHash)
-    const refused = await trade(by['notional'])
-    expect(refused.body.details?.limit, refused.text).to.equal('maxOpenNotional')
-    const closed = await close(by['notional'])
-    await done(closed)
-  })
-
-  it('bound the leverage of the account', async () => {
-    const refused = await trade(by['leverage'], { amount: '2', margin: '6600' })
-    expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
-    expect(refused.body.details.limit).to.equal('maxLeverage')
-    await done(await trade(by['leverage']))
-    const withdraw = (amount: string) =>
-      by['leverage']!.post('/perpAMM/withdraw', { ...local, connector: 'perp', address: traders, token: 'USDC', amount })
-    const withdrawn = await withdraw('5000')
-    expect(outcome(withdrawn), withdrawn.text).to.equal('403 LIMIT_EXCEEDED')
-    expect(withdrawn.body.details.limit).to.equal('maxLeverage')
-    // Until it is final the order counts beside the position.
-    let allowed = await withdraw('100')
-    for (const endsAt = Date.now() + 60_000; Date.now() < endsAt && allowed.status !== 200;) {
-      await new Promise((resolve) => setTimeout(resolve, 200))
-      allowed = await withdraw('100')
-    }
-    await done(allowed)
-    await done(await close(by['leverage']))
-  })
-
-  it('let a position be closed near the index where nothing is left of the daily loss', async () => {
-    await done(await trade(by['out'], { allowedSlippage: '1/200' }))
-    // At worst it loses 1 % of some 3,000.
-    await done(await close(by['out']))
-  })
-
-  it('have defaults on a network that is held against the market: losses count, and the leverage is 1', async () => {
-    const bot = by['bot']
-    const refused = await trade(bot, { address: others, amount: '5', margin: '6600', leverage: '3' })
-    expect(refused.body.details?.limit, refused.text).to.equal('maxLeverage')
-    const opened = await trade(bot, { address: others })
-    expect(outcome(opened), opened.text).to.equal('200')
-    const { body } = await bot!.get('/limits')
-    const loss = body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss')
-    expect(Number(loss.used), JSON.stringify(loss)).to.be.greaterThan(1)
-    expect(loss).to.deep.include({ default: true, basis: { percent: '2', of: loss.basis.of, atLeast: '100' } })
-    const leverage = body.limits.find(({ limit }: { limit: string }) => limit === 'maxLeverage')
-    expect(leverage).to.deep.equal({ limit: 'maxLeverage', allowed: '1', default: true, unit: 'times' })
-    const checked = await bot!.get('/limits/check', { days: '1' })
-    expect(checked.body, checked.text).to.deep.include({ transactions: 1, hits: [], notTold: ['maxDailyLoss', 'maxLeverage'] })
-  })
-
-  it('reserve the worst that a position may lose, and settle it to its fill', async () => {
-    const used = async () => {
-      const { body } = await by['loss']!.get('/limits')
-      return Number(body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss').used)
-    }
-    // Nothing is final meanwhile, so nothing is settled.
-    const [answer, reserved] = await withoutBlocks(rpcTo(server.rpcUrl), async () => [await trade(by['loss']), await used()] as const)
-    expect(reserved, answer.text).to.be.greaterThan(30)
-    await done(answer)
-    await until('the order is settled', async () => (await used()) < reserved)
-    const settled = await used()
-    expect(settled).to.be.within(1, reserved - 20)
   })
 })

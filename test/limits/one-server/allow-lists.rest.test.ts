@@ -1,8 +1,8 @@
 // What certificates with lists may touch, by every way of moving money.
 import { expect } from 'chai'
-import type { ClientLimits } from '../../core/config/clients.ts'
-import type { Answer } from '../../testkit/client.ts'
-import { coldStore, local, mined, others, outcome, swap, traders, uniswap, withoutBlocks } from '../http/shared-server.ts'
+import type { ClientLimits } from '../../../core/config/clients.ts'
+import type { Answer } from '../../../testkit/client.ts'
+import { coldStore, local, others, outcome, swap, traders, uniswap, withoutBlocks } from '../../http/shared-server.ts'
 import { limitedServer, type LimitedServer } from './limited-server.ts'
 
 const trader = (limits: ClientLimits) => ({
@@ -51,6 +51,7 @@ describe('the lists of a client, at every way of moving money', () => {
   let server: LimitedServer['server']
   let rpc: LimitedServer['rpc']
   let as: LimitedServer['as']
+  let mined: LimitedServer['mined']
   const ask = (name: string, action: Action, fields: object = {}): Promise<Answer> => {
     const [path, body] = requests[action]
     return as(name).post(path, { ...body, ...fields })
@@ -60,12 +61,12 @@ describe('the lists of a client, at every way of moving money', () => {
   const submitted = async (path: string, body: object): Promise<Answer> => {
     const answer = await server.client.post(path, body)
     expect(outcome(answer), answer.text).to.equal('200')
-    return mined(server.client, answer.body.txHash)
+    return mined(answer.body.txHash)
   }
 
   before(async function () {
     this.timeout(300_000)
-    ;({ server, rpc, as } = await started())
+    ;({ server, rpc, as, mined } = await started())
     await submitted('/perp/deposit', { ...requests.deposit[1], amount: '2000' })
   })
 
@@ -88,7 +89,7 @@ describe('the lists of a client, at every way of moving money', () => {
     const revoked = await ask('nothing', 'approve', { amount: '0', spender: 'pancakeswap' })
     expect(outcome(revoked), revoked.text).to.equal('200')
     const placed = await ask('client', 'order')
-    await mined(server.client, placed.body.txHash)
+    await mined(placed.body.txHash)
     const { clientOrderId } = placed.body
     const cancelled = await as('closed').request('DELETE', '/clob/orders', {
       raw: JSON.stringify({ ...oasis, market: order.market, clientOrderId }),
@@ -160,7 +161,7 @@ describe('the lists of a client, at every way of moving money', () => {
     const open = (fields: object) => withoutBlocks(rpc, () => ask('careful', 'perpetual', { allowedSlippage: '1/10000', ...fields }))
     const opened = await open({})
     expect(outcomeOf(opened), opened.text).to.equal('200')
-    await mined(server.client, opened.body.txHash)
+    await mined(opened.body.txHash)
     const more = await open({ amount: '0.4' })
     expect(outcomeOf(more), more.text).to.equal('maxLeverage')
   })

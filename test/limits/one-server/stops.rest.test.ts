@@ -1,41 +1,32 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+// What an operator stops: every way of setting and lifting it, and what goes through meanwhile.
+import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
-import { rpcTo } from '../../core/devnet/anvil.ts'
-import { createClient, type Client } from '../../testkit/client.ts'
-import { startServer, type TestServer } from '../../testkit/server.ts'
-import { newClient } from '../../core/tls/certificates.ts'
-import { follow } from '../events/client.ts'
-import { scrape } from '../http/scrape.ts'
-import { admins, local, mined, oneChain, others, outcome, swap, traders, withoutBlocks } from '../http/shared-server.ts'
+import type { Client } from '../../../testkit/client.ts'
+import { follow } from '../../events/client.ts'
+import { scrape } from '../../http/scrape.ts'
+import { admins, local, others, outcome, swap, traders, withoutBlocks } from '../../http/shared-server.ts'
+import { limitedServer, restarted, type LimitedServer } from './limited-server.ts'
 
 const clients = {
-  client: { permissions: ['read', 'trade'], wallets: 'all' },
-  bot: { permissions: ['read', 'trade'], wallets: [traders] },
+  bot: { permissions: ['read', 'trade', 'thin'], wallets: [traders] },
   guard: { permissions: ['read', 'stop'] },
   boss: { permissions: ['read', 'resume'] },
 }
-const names = ['bot', 'guard', 'boss'] as const
+type Name = keyof typeof clients
 
 describe('what an operator stops', function () {
   this.timeout(300_000)
-  let home: string
-  let server: TestServer
-  let as: Record<(typeof names)[number], Client>
-  const start = async () => {
-    server = await startServer({ settings: oneChain.settings, conf: { ...oneChain.conf, 'clients.yml': { clients } } }, home)
-    as = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await clientOf(server, name)]))) as typeof as
+  const started = limitedServer(clients)
+  let server: LimitedServer['server']
+  let rpc: LimitedServer['rpc']
+  let mined: LimitedServer['mined']
+  let as: Record<Name, Client>
+  const use = (limited: LimitedServer) => {
+    ;({ server, rpc, mined } = limited)
+    as = { bot: limited.as('bot'), guard: limited.as('guard'), boss: limited.as('boss') }
   }
-  before(async () => {
-    home = await mkdtemp(path.join(tmpdir(), 'sluice-stops-'))
-    await start()
-  })
-  after(async () => {
-    for (const client of Object.values(as)) client.close()
-    await server.stop()
-    await rm(home, { recursive: true, force: true })
-  })
+  before(async () => use(await started()))
   afterEach(async () => {
     for (const { of, address, client } of (await as.boss.get('/stops')).body.stops as Record<string, string>[])
       await lift(of === 'all' ? {} : of === 'wallet' ? { address } : { client })
@@ -66,7 +57,7 @@ describe('what an operator stops', function () {
     expect((await lift({})).body.lifted).to.deep.equal([set.body])
     const traded = await trade(server.client, admins, key)
     expect(outcome(traded), traded.text).to.equal('200')
-    await mined(server.client, traded.body.txHash)
+    await mined(traded.body.txHash)
   })
 
   it('is told as it happens to who may see it: what is set and what is lifted, by whom, also by a file', async () => {
@@ -89,7 +80,7 @@ describe('what an operator stops', function () {
       )
       expect(after.stops).to.deep.equal([])
       expect(after.lifted[0]).to.include({ mode: 'stop', of: 'wallet', setBy: 'guard', liftedBy: 'boss' })
-      const file = path.join(home, 'data', 'STOP')
+      const file = path.join(server.settings.data.dir, 'STOP')
       await writeFile(file, '')
       await bots.hears('a file stops all', (event) => event.data.stops.some(({ file: name }: { file?: string }) => name !== undefined))
       await rm(file)
@@ -108,7 +99,7 @@ describe('what an operator stops', function () {
     expect(outcome(await revoke('5'))).to.equal('403 STOPPED')
     const revoked = await revoke('0')
     expect(outcome(revoked), revoked.text).to.equal('200')
-    await mined(server.client, revoked.body.txHash)
+    await mined(revoked.body.txHash)
   })
 
   it('as reduce-only lets positions be closed, liquidity be removed and orders be cancelled, and none be made', async () => {
@@ -117,20 +108,14 @@ describe('what an operator stops', function () {
     const make = async (path: string, fields: object) => {
       const ask = () => server.client.post(path, fields)
       // While anvil makes a block, calls may have its state and the clock of the block before: perpetuals do not stand that.
-      const answer = await (path.startsWith('/perp/') ? withoutBlocks(rpcTo(server.rpcUrl), ask) : ask())
+      const answer = await (path.startsWith('/perp/') ? withoutBlocks(rpc, ask) : ask())
       expect(outcome(answer), `${path} ${answer.text}`).to.equal('200')
-      await mined(server.client, answer.body.txHash)
+      await mined(answer.body.txHash)
       return answer.body
     }
     const tokens = ['ETH', 'DAI']
     const { pool } = (await server.client.get('/amm/shares/position', { ...pools, tokens })).body
-    for (const [token, spender] of [
-      ['USDC', 'perp'],
-      ['DAI', 'uniswap/v2'],
-      [pool, 'uniswap/v2'],
-      ['USDC', 'oasis'],
-    ])
-      await make('/evm/approve', { ...wallet, token, spender })
+    await make('/evm/approve', { ...wallet, token: pool, spender: 'uniswap/v2' })
     await make('/perpAMM/deposit', { ...perp, token: 'USDC', amount: '10000' })
     const position = { ...perp, base: 'ETH', quote: 'USD', side: 'LONG', amount: '0.5', margin: '1000', leverage: '5' }
     await make('/perp/open', position)
@@ -163,7 +148,7 @@ describe('what an operator stops', function () {
     expect(outcome(await trade(server.client, admins))).to.equal('403 STOPPED')
     const theirs = await trade(server.client, traders)
     expect(outcome(theirs), theirs.text).to.equal('200')
-    await mined(server.client, theirs.body.txHash)
+    await mined(theirs.body.txHash)
     expect((await as.bot.get('/stops')).body.stops).to.deep.equal([])
     expect((await server.client.get('/stops')).body.stops).to.deep.equal([ofWallet.body])
     expect((await as.guard.get('/stops')).body.stops).to.deep.equal([ofWallet.body])
@@ -173,7 +158,7 @@ describe('what an operator stops', function () {
     expect(outcome(await trade(as.bot, traders))).to.equal('403 STOPPED')
     const again = await trade(server.client, traders)
     expect(outcome(again), again.text).to.equal('200')
-    await mined(server.client, again.body.txHash)
+    await mined(again.body.txHash)
   })
 
   it('needs the permission trade to stop oneself, and the permission stop for anything else', async () => {
@@ -226,15 +211,8 @@ describe('what an operator stops', function () {
 
   it('stays after a restart', async () => {
     const { body } = await stop(as.guard, { mode: 'stop' })
-    for (const client of Object.values(as)) client.close()
-    await server.stop()
-    await start()
+    use(await restarted())
     expect((await as.guard.get('/stops')).body.stops).to.deep.equal([body])
     expect(outcome(await trade(server.client, admins))).to.equal('403 STOPPED')
   })
 })
-
-async function clientOf({ settings, url }: TestServer, name: string): Promise<Client> {
-  await newClient(settings.ssl.certsDir, name).catch(() => {})
-  return createClient(url, settings.ssl.certsDir, name)
-}

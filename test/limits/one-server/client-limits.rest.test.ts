@@ -1,8 +1,8 @@
 // What a client may give away, by token and by value: each kind of request against the limits, on the devnet.
 import { expect } from 'chai'
-import type { Answer, Client } from '../../testkit/client.ts'
-import { until } from '../transactions/site.ts'
-import { coldStore, listedSpender, local, mined, outcome, swap, traders, uniswap, withoutBlocks } from '../http/shared-server.ts'
+import type { Answer, Client } from '../../../testkit/client.ts'
+import { until } from '../../transactions/site.ts'
+import { coldStore, listedSpender, local, outcome, swap, traders, uniswap, withoutBlocks } from '../../http/shared-server.ts'
 import { limitedServer, type LimitedServer } from './limited-server.ts'
 
 const tokens = { 'ethereum/local': { USDC: { perTransaction: '500', perDay: '1000' }, WETH: { perHour: '0.3' }, ETH: { perDay: '1' } } }
@@ -25,15 +25,16 @@ describe('the amounts that a client may give away', function () {
   let server: LimitedServer['server']
   let rpc: LimitedServer['rpc']
   let as: LimitedServer['as']
+  let mined: LimitedServer['mined']
   let pass: LimitedServer['pass']
   before(async () => {
-    ;({ server, rpc, as, pass } = await started())
+    ;({ server, rpc, as, mined, pass } = await started())
   })
 
   const ofTraders = { ...local, address: traders }
   async function approve(client: Client, fields: object): Promise<Answer> {
     const answer = await client.post('/evm/approve', { ...ofTraders, ...fields })
-    if (answer.status === 200) await mined(server.client, answer.body.txHash)
+    if (answer.status === 200) await mined(answer.body.txHash)
     return answer
   }
   const sell = (client: Client, fields: object = {}) => client.post('/amm/trade', { ...swap, address: traders, ...fields })
@@ -135,7 +136,7 @@ describe('the amounts that a client may give away', function () {
     expect(bought.status, bought.text).to.equal(200)
     expect(reserved).to.include({ allowed: '1000', window: 'day', ...local })
     await rpc('anvil_mine', '0x4')
-    const { body } = await mined(server.client, bought.body.txHash)
+    const { body } = await mined(bought.body.txHash)
     await until('the swap is settled', async () => (await row()).used !== reserved.used)
     const { used, left } = await row()
     expect(Number(used)).to.be.below(Number(reserved.used))
