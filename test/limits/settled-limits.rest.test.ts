@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
-import { Contract, JsonRpcProvider, NonceManager, parseUnits, toQuantity, Wallet } from 'ethers'
+import { Contract, hexlify, JsonRpcProvider, NonceManager, parseUnits, randomBytes, toQuantity, Wallet } from 'ethers'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
 import type { ExpiredAllowances } from '../../core/limits/expired-allowances.ts'
@@ -13,11 +13,14 @@ import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { until } from '../transactions/site.ts'
-import { atNode, local, mined, oneChain, others, swap, traders } from '../http/shared-server.ts'
+import { atNode, local, mined, nobody, oneChain, others, swap, traders } from '../http/shared-server.ts'
+import { approveAll } from './direct-approvals.ts'
 
-const thief = Wallet.createRandom()
+/** `Wallet.createRandom` derives it from words, which takes long. */
+const newWallet = () => new Wallet(hexlify(randomBytes(32)))
+const thief = newWallet()
 /** It takes tokens by Permit2 alone. */
-const other = Wallet.createRandom()
+const other = newWallet()
 const tokens = { 'ethereum/local': { USDC: { perDay: '100000' }, WETH: { perDay: '100' }, ETH: { perDay: '100' } } }
 const ofBots = { permissions: ['read', 'trade', 'thin'], wallets: 'all' }
 const names = ['revoker', 'other', 'maker', 'swapper', 'taken', 'permitter', 'expirer'] as const
@@ -29,6 +32,8 @@ const clients = {
   expirer: { ...ofBots, limits: { maxDailyGas: '10', tokens, allowed: { connectors: ['permitted'] } } },
 }
 
+/** What is in a block before these is final. */
+const enoughBlocks = '0x2'
 const permit2Address = '0x000000000022D473030F116dDEE9F6B43aC78BA3'
 /** A connector that is not of the release, whose contract takes tokens by Permit2. */
 const exchange = `
@@ -68,7 +73,11 @@ describe('what limits count once transactions are final', function () {
         plugins: [folder],
         trusted: ['permitted'],
         settings: { ...oneChain.settings, 'limits.onLocalNetworks': true, 'wallet.allowedSpenders': [thief.address] },
-        conf: { ...oneChain.conf, 'clients.yml': { clients } },
+        // What a test waits for is seen soon.
+        conf: {
+          'chains/ethereum.yml': { mainnet: nobody, sepolia: nobody, local: { required: true, feeCap: 300, pollingSeconds: 0.1 } },
+          'clients.yml': { clients },
+        },
       },
       undefined,
       false,
@@ -82,14 +91,7 @@ describe('what limits count once transactions are final', function () {
     const abi = ['function transferFrom(address,address,uint256)', 'function allowance(address,address) view returns (uint256)']
     usdc = new Contract(addresses.tokens.USDC.address, abi, new NonceManager(thief.connect(provider)))
     await rpc('anvil_setBalance', thief.address, toQuantity(parseUnits('10', 18)))
-    const approvals = [
-      [traders, 'oasis', 'WETH'],
-      [others, 'oasis', 'USDC'],
-      [traders, 'uniswap', 'USDC'],
-      [others, 'uniswap', 'USDC'],
-    ]
-    const asked = approvals.map(([address, spender, token]) => server.client.post('/evm/approve', { ...local, address, spender, token }))
-    for (const answer of await Promise.all(asked)) await done(answer)
+    await approveAll(server, [traders, others], ['oasis', 'uniswap'])
     await newClients(server.certsDir, names)
     for (const name of names) opened.set(name, createClient(server.url, server.certsDir, name))
   })
@@ -104,21 +106,14 @@ describe('what limits count once transactions are final', function () {
   const ofTraders = { ...local, address: traders }
   const usdcRaw = (amount: string) => parseUnits(amount, 6)
 
-  async function done(answer: Answer): Promise<Answer> {
-    expect(answer.status, answer.text).to.equal(200)
-    await mined(server.client, answer.body.txHash)
-    return answer
-  }
+  const stateOf = async (txHash: string) => (await server.client.get('/network/poll', { ...local, txHash })).body.txState
   /** Until the journal has it as final: with the next blocks. */
   async function final(answer: Answer): Promise<void> {
     expect(answer.status, answer.text).to.equal(200)
-    for (const until = Date.now() + 40_000; ;) {
-      await rpc('anvil_mine', '0x1')
-      const { body } = await server.client.get('/network/poll', { ...local, txHash: answer.body.txHash })
-      if (body.txState === 'CONFIRMED') return
-      if (Date.now() > until) throw new Error(`It is not final: ${JSON.stringify(body)}`)
-      await new Promise((resolve) => setTimeout(resolve, 200))
-    }
+    const { txHash } = answer.body
+    await atNode(rpc, txHash)
+    await rpc('anvil_mine', enoughBlocks)
+    await until('it is final', async () => (await stateOf(txHash)) === 'CONFIRMED')
   }
   const used = async (name: (typeof names)[number], token: string): Promise<number> => {
     const { body } = await as(name).get('/limits')
@@ -217,7 +212,7 @@ describe('what limits count once transactions are final', function () {
     await expiries?.look()
     expect(await used('expirer', 'USDC')).to.equal(200)
     await rpc('evm_increaseTime', 4000)
-    await rpc('anvil_mine', '0x20')
+    await rpc('anvil_mine', enoughBlocks)
     // While one that sets it anew is open, what the chain says may be of that one.
     await rpc('evm_setAutomine', false)
     const { timestamp: now } = Object(await rpc('eth_getBlockByNumber', 'latest', false))
@@ -236,7 +231,7 @@ describe('what limits count once transactions are final', function () {
     await set('100', 3600)
     await set('120', 9000)
     await rpc('evm_increaseTime', 4000)
-    await rpc('anvil_mine', '0x20')
+    await rpc('anvil_mine', enoughBlocks)
     await expiries?.look()
     expect(await used('expirer', 'USDC')).to.equal(170)
   })
@@ -304,8 +299,7 @@ describe('what limits count once transactions are final', function () {
     await rpc('anvil_reorg', 1, [])
     await rpc('anvil_mine', '0x1')
     const end = Date.now() + 20_000
-    const state = async () => (await server.client.get('/network/poll', { ...local, txHash: bought.body.txHash })).body.txState
-    while ((await state()) === 'MINED' && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 50))
+    while ((await stateOf(bought.body.txHash)) === 'MINED' && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 50))
     expect(await used('taken', 'USDC')).to.equal(reserved)
     // Before it is mined again, somebody makes it dearer.
     const dearer = {
@@ -321,7 +315,11 @@ describe('what limits count once transactions are final', function () {
     await server.client.post('/amm/trade', dearer)
     await rpc('anvil_mine', '0x1')
     await rpc('evm_setAutomine', true)
-    await final(bought)
+    // The server sends it again by itself.
+    await until('it is final', async () => {
+      await rpc('anvil_mine', '0x1')
+      return (await stateOf(bought.body.txHash)) === 'CONFIRMED'
+    })
     const { body } = await mined(server.client, bought.body.txHash)
     expect(await used('taken', 'USDC')).to.be.below(reserved)
     expect(await used('taken', 'USDC')).to.be.closeTo(Number(body.fill.amountIn), 1e-6)
