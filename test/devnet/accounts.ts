@@ -14,6 +14,7 @@ export interface Call {
 export interface Receipt {
   readonly transactionHash: string
   readonly contractAddress: string | null
+  readonly logs: readonly { readonly topics: readonly string[] }[]
 }
 
 /** Of one transaction, and of one that makes many calls: a chain takes no more than 2²⁴. */

@@ -1,16 +1,18 @@
 // Order books as a source of the market: the devnet's exchange of offers beside one pool, and makers of its own.
 import { readdirSync } from 'node:fs'
 import { expect } from 'chai'
-import { Contract, JsonRpcProvider, MaxUint256, NonceManager, parseUnits, toQuantity, Wallet } from 'ethers'
-import { rpcTo } from '../../core/devnet/anvil.ts'
+import { MaxUint256, parseUnits } from 'ethers'
+import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { deployerAddress } from '../../core/devnet/build-state.ts'
 import { openMarket } from '../../core/parts/trading.ts'
 import { newClients } from '../../core/tls/certificates.ts'
 import { oasisDevnetMarket } from '../../kits/oasis/devnet.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
+import { callOf, callTogether, sendFrom, takeAccount } from '../devnet/accounts.ts'
 import { addresses } from '../devnet/addresses.ts'
-import { admins, local, mined, oneChain, outcome, traders } from '../http/shared-server.ts'
+import { admins, freshAddress, local, mined, oneChain, outcome, traders } from '../http/shared-server.ts'
+import { approveAll } from './direct-approvals.ts'
 
 const clients = {
   client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },
@@ -34,7 +36,7 @@ interface Maker {
 describe('the market by an order book', function () {
   this.timeout(300_000)
   let server: TestServer
-  let provider: JsonRpcProvider
+  let rpc: Rpc
   let bot: Client
   let lossy: Client
   let makers: readonly Maker[]
@@ -58,32 +60,29 @@ describe('the market by an order book', function () {
     await newClients(server.certsDir, ['bot', 'lossy'])
     bot = createClient(server.url, server.certsDir, 'bot')
     lossy = createClient(server.url, server.certsDir, 'lossy')
-    provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 })
-    for (const address of [traders, admins])
-      for (const token of ['WETH', 'USDC', 'DAI']) {
-        const approved = await server.client.post('/evm/approve', { ...local, address, spender: 'oasis', token })
-        await mined(server.client, approved.body.txHash)
-      }
-    makers = await Promise.all([newMaker(), newMaker()])
+    rpc = rpcTo(server.rpcUrl)
+    await approveAll(server, [traders, admins], ['oasis'])
+    makers = [await newMaker(), await newMaker()]
   })
   after(async () => {
-    provider?.destroy()
     bot?.close()
     lossy?.close()
     await server?.stop()
   })
 
   async function newMaker(): Promise<Maker> {
-    const signer = new NonceManager(Wallet.createRandom(provider))
-    const own = await signer.getAddress()
-    await rpcTo(server.rpcUrl)('anvil_setBalance', own, toQuantity(parseUnits('100000', 18)))
-    const send = async (to: string, signature: string, args: readonly unknown[], value = 0n) => {
-      const contract = new Contract(to, [`function ${signature} payable`], signer)
-      return (await contract.getFunction(signature)(...args, { value, gasLimit: 5_000_000n })).wait()
-    }
-    await send(WETH.address, 'deposit()', [], parseUnits('10000', 18))
-    for (const { address, decimals } of [USDC, DAI]) await send(address, 'mint(address,uint256)', [own, parseUnits('100000000', decimals)])
-    for (const { address } of [WETH, USDC, DAI]) await send(address, 'approve(address,uint256)', [market, MaxUint256])
+    const own = freshAddress()
+    await takeAccount(rpc, own, parseUnits('100000', 18))
+    await callTogether(
+      rpc,
+      own,
+      [own],
+      [
+        callOf(WETH.address, 'deposit()', [], parseUnits('10000', 18)),
+        ...[USDC, DAI].map(({ address, decimals }) => callOf(address, 'mint(address,uint256)', [own, parseUnits('100000000', decimals)])),
+        ...[WETH, USDC, DAI].map(({ address }) => callOf(address, 'approve(address,uint256)', [market, MaxUint256])),
+      ],
+    )
     const made: bigint[] = []
     return {
       async offer(side, price, ether, quote = 'USDC') {
@@ -93,20 +92,20 @@ describe('the market by an order book', function () {
           [parseUnits((price * ether).toFixed(6), decimals), address],
         ] as const
         const [pays, wants] = side === 'SELL' ? [base, quoted] : [quoted, base]
-        const receipt = await send(market, 'offer(uint256,address,uint256,address,uint256,bool)', [...pays, ...wants, 0n, false])
-        const log = receipt.logs.find(({ topics }: { topics: readonly string[] }) => topics.length === 4)
-        made.push(BigInt(log.topics[1]))
+        const call = callOf(market, 'offer(uint256,address,uint256,address,uint256,bool)', [...pays, ...wants, 0n, false])
+        const { logs } = await sendFrom(rpc, own, call)
+        made.push(BigInt(logs.find(({ topics }) => topics.length === 4)?.topics[1] ?? 0))
       },
       async cancelAll() {
-        for (const id of made.splice(0)) await send(market, 'cancel(uint256)', [id])
+        for (const id of made.splice(0)) await sendFrom(rpc, own, callOf(market, 'cancel(uint256)', [id]))
       },
     }
   }
 
-  /** The market is read twice in a minute of this time. */
+  /** The market is read once in a minute of this time: so much between two readings counts as a whole. */
   async function pass(seconds: number): Promise<void> {
-    for (let left = seconds; left > 0; left -= 30) {
-      nowMs += Math.min(left, 30) * 1000
+    for (let left = seconds; left > 0; left -= 60) {
+      nowMs += Math.min(left, 60) * 1000
       await server.kernel.services.market.read()
     }
   }
@@ -131,7 +130,7 @@ describe('the market by an order book', function () {
 
   it('has no opinion where one maker is on both sides, with one pool beside it', async () => {
     expect(await reasonOf()).to.equal('market too short')
-    await pass(330)
+    await pass(360)
     expect(await reasonOf()).to.equal('no market')
   })
 
@@ -155,7 +154,7 @@ describe('the market by an order book', function () {
     await makers[0]?.offer('BUY', 2981, 3)
     await pass(10)
     expect(await reasonOf()).to.equal('market too short')
-    await pass(310)
+    await pass(360)
     const placed = await order()
     expect(outcome(placed), placed.text).to.equal('200')
     for (const far of [
@@ -211,7 +210,7 @@ describe('the market by an order book', function () {
       await maker.offer('BUY', 2990, 3, 'DAI')
     }
     await order(dai)
-    await pass(330)
+    await pass(360)
     expect(await reasonOf(dai)).to.equal('no market')
   })
 })
