@@ -22,13 +22,12 @@ const clients = {
 describe('the amounts that a client may give away', function () {
   this.timeout(300_000)
   const started = limitedServer(clients)
-  let server: LimitedServer['server']
   let rpc: LimitedServer['rpc']
   let as: LimitedServer['as']
   let mined: LimitedServer['mined']
   let pass: LimitedServer['pass']
   before(async () => {
-    ;({ server, rpc, as, mined, pass } = await started())
+    ;({ rpc, as, mined, pass } = await started())
   })
 
   const ofTraders = { ...local, address: traders }
