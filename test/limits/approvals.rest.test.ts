@@ -160,7 +160,7 @@ describe('a request above approveAbove', function () {
 
       /** Tests of what no store has a part in. */
       const onAnyStore = (title: string, test: () => Promise<void>) => void (kind === 'embedded' && it(title, test))
-      /** The same, where two servers have a part in it, if they can share a store. */
+      /** What changes the chain of all, and so comes once, where two servers share a store if they can. */
       const onOneStore = (title: string, test: () => Promise<void>) =>
         void (kind === (isPostgresInstalled ? 'postgres' : 'embedded') && it(title, test))
 
@@ -196,7 +196,7 @@ describe('a request above approveAbove', function () {
         }
       })
 
-      onOneStore('waits, shows what it would do, and is carried out once another client approves it', async () => {
+      it('waits, shows what it would do, and is carried out once another client approves it', async () => {
         const small = await sell('0.1')
         expect(outcome(small), small.text).to.equal('200')
         const first = await sell('1', {}, 'once')
