@@ -31,6 +31,7 @@ describe('the memory of the processes', function () {
       '--max-semi-space-size=4',
       '--initial-heap-size=64',
       '--v8-pool-size=1',
+      '--no-short-builtin-calls',
     ])
   })
 

@@ -22,7 +22,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 const mostSeconds = 60
 /** What a start leaves behind is collected meanwhile. */
 const idleSeconds = 10
-const idleTarget = 210e6
+const idleTarget = 190e6
 const loadedTarget = 200e6
 
 /** The processes of `sluice start --devnet` as an operator runs it: idle, under 300 quotes a second over 50 pairs, and as fast as it answers. */
@@ -81,7 +81,13 @@ export async function resident(seconds: number): Promise<Row[]> {
 }
 
 /** The flags of bin/sluice that bound what Node keeps. */
-export const nodeFlags = ['--min-semi-space-size=1', '--max-semi-space-size=4', '--initial-heap-size=64', '--v8-pool-size=1']
+export const nodeFlags = [
+  '--min-semi-space-size=1',
+  '--max-semi-space-size=4',
+  '--initial-heap-size=64',
+  '--v8-pool-size=1',
+  '--no-short-builtin-calls',
+]
 
 /** What the server holds while it answers new amounts as fast as it can: at once after them, and at most meanwhile. */
 async function atFullLoad(processId: number, { url, certsDir }: { url: string; certsDir: string }): Promise<Row[]> {
