@@ -81,13 +81,7 @@ export async function resident(seconds: number): Promise<Row[]> {
 }
 
 /** The flags of bin/sluice that bound what Node keeps. */
-export const nodeFlags = [
-  '--min-semi-space-size=1',
-  '--max-semi-space-size=4',
-  '--initial-heap-size=64',
-  '--v8-pool-size=1',
-  '--no-short-builtin-calls',
-]
+export const nodeFlags = ['--max-semi-space-size=4', '--initial-heap-size=64', '--v8-pool-size=1', '--no-short-builtin-calls']
 
 /** What the server holds while it answers new amounts as fast as it can: at once after them, and at most meanwhile. */
 async function atFullLoad(processId: number, { url, certsDir }: { url: string; certsDir: string }): Promise<Row[]> {
