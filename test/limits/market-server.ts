@@ -10,6 +10,7 @@ import { callOf, callTogether, takeAccount } from '../devnet/accounts.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { admins, freshAddress, oneChain, traders } from '../http/shared-server.ts'
 import { approveAll } from './direct-approvals.ts'
+import { sharedByFiles } from './shared-by-files.ts'
 
 /** Two pools of WETH and USDC have it. By their fees, what moves their prices from 3000 to 2590, and from there to 3390. */
 const marketDepth = 650_000
@@ -28,36 +29,13 @@ export interface MarketServer {
   pass(seconds: number): Promise<void>
 }
 
-const clients: Record<string, object> = { client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' } }
-const opened = new Map<string, Client>()
-let started: MarketServer | undefined
-let users = 0
-
-/**
- * Called in a `describe`, so that the server has the clients of all files, and ends after the last of them.
- * @returns what starts it, where it has not started yet
- */
-export function marketServer(own: Readonly<Record<string, object>>): () => Promise<MarketServer> {
-  users += 1
-  after(async () => {
-    users -= 1
-    if (users === 0) await stop()
-  })
-  for (const [name, client] of Object.entries(own)) {
-    if (name in clients) throw new Error(`Another file has the client "${name}".`)
-    clients[name] = client
-  }
-  return async () => (started ??= await start())
-}
-
-// Also where some of them have no test that is played.
-after(stop)
-
-async function stop(): Promise<void> {
-  for (const client of opened.values()) client.close()
-  await started?.server.stop()
-  started = undefined
-}
+const shared = sharedByFiles<MarketServer>({
+  client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },
+  start,
+  end: async (started) => started?.server.stop(),
+})
+const { clients, opened } = shared
+export const marketServer = shared.use
 
 async function start(): Promise<MarketServer> {
   let nowMs = 0

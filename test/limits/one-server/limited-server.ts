@@ -11,6 +11,7 @@ import { createClient, type Answer, type Client } from '../../../testkit/client.
 import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { admins, atNode, listedSpender, mined, oneChain, others, traders } from '../../http/shared-server.ts'
 import { approveAll } from '../direct-approvals.ts'
+import { sharedByFiles } from '../shared-by-files.ts'
 
 export interface LimitedServer {
   readonly server: TestServer
@@ -23,47 +24,26 @@ export interface LimitedServer {
   pass(minutes: number): Promise<void>
 }
 
-const clients: Record<string, object> = { client: { permissions: ['read', 'trade', 'thin', 'send', 'admin'], wallets: 'all' } }
-const opened = new Map<string, Client>()
-let started: LimitedServer | undefined
 let home: string | undefined
-let users = 0
-
-/**
- * Called in a `describe`, so that the server has the clients of all files, and ends after the last of them.
- * @returns what starts it, where it has not started yet
- */
-export function limitedServer(own: Readonly<Record<string, object>>): () => Promise<LimitedServer> {
-  users += 1
-  after(async () => {
-    users -= 1
-    if (users === 0) await stop()
-  })
-  for (const [name, client] of Object.entries(own)) {
-    if (name in clients) throw new Error(`Another file has the client "${name}".`)
-    clients[name] = client
-  }
-  return async () => (started ??= await start())
-}
+const shared = sharedByFiles<LimitedServer>({
+  client: { permissions: ['read', 'trade', 'thin', 'send', 'admin'], wallets: 'all' },
+  start,
+  async end(started) {
+    await started?.server.stop()
+    if (home !== undefined) await rm(home, { recursive: true, force: true })
+    home = undefined
+  },
+})
+const { clients, opened } = shared
+export const limitedServer = shared.use
 
 /** The server ends, and another begins with what it has stored: on a devnet that has nothing of before. */
 export async function restarted(): Promise<LimitedServer> {
   const kept = home
   home = undefined
-  await stop()
+  await shared.stop()
   home = kept
-  return (started = await start())
-}
-
-// Also where some of them have no test that is played.
-after(stop)
-
-async function stop(): Promise<void> {
-  for (const client of opened.values()) client.close()
-  await started?.server.stop()
-  started = undefined
-  if (home !== undefined) await rm(home, { recursive: true, force: true })
-  home = undefined
+  return shared.started()
 }
 
 async function start(): Promise<LimitedServer> {
