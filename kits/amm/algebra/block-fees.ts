@@ -48,41 +48,58 @@ export function feeTrial({ address, state }: Pool<TriedState>, range: V3PoolStat
 }
 
 /**
- * The range with the fee that a trial of `feeTrial` shows; `tried` where none does; undefined where none is of this direction. Swaps of other
- * amounts do not count: a small one takes the same with several fees, and one that fails does not say that the fee cannot be read.
+ * The range with the fee that a trial of `feeTrial` shows; `tried` where the one of the state's own block shows none; undefined where it is not
+ * known yet. Swaps of other amounts do not count: a small one takes the same with several fees, and one that fails does not say that the fee
+ * cannot be read. So it is with a trial that was made for another block, whose amount may be a small one at this price.
  */
-export function pricedBy(range: V3PoolState, zeroForOne: boolean, tried: readonly TrialResult[]): PricedRange | undefined {
-  const ofDirection = tried.filter(({ trial }) => trial.ofBlock && trial.zeroForOne === zeroForOne)
-  for (const result of ofDirection) {
+export function pricedBy(range: V3PoolState, zeroForOne: boolean, { block, tried = [] }: TriedState): PricedRange | undefined {
+  let isTried = false
+  for (const result of tried) {
+    if (!result.trial.ofBlock || result.trial.zeroForOne !== zeroForOne) continue
     const fee = feeOf(range, result)
-    if (fee !== undefined) return withFee(range, fee)
+    if (typeof fee === 'number') return withFee(range, fee)
+    if (fee === 'none' && result.trial.block === block) isTried = true
   }
-  return ofDirection.length > 0 ? 'tried' : undefined
+  return isTried ? 'tried' : undefined
 }
 
-/** The only fee with which the pool takes exactly what it took. */
-function feeOf(range: V3PoolState, { trial: { zeroForOne, exact, amountRaw }, done }: TrialResult): number | undefined {
-  if (!done || exact !== 'out') return undefined
-  const inputWith = (fee: number): bigint | undefined => {
-    const swapped = swap(withFee(range, fee), zeroForOne, 'out', amountRaw)
-    return swapped && !('atBestRaw' in swapped) ? swapped.amountRaw : undefined
-  }
-  const freeRaw = inputWith(0)
-  if (freeRaw === undefined) return undefined
+/**
+ * The only fee with which the pool takes exactly what it took; `none` where there is none, or more than one; undefined where the pool is not
+ * known that far.
+ */
+function feeOf(range: V3PoolState, { trial: { zeroForOne, exact, amountRaw }, done }: TrialResult): number | 'none' | undefined {
+  if (!done || exact !== 'out') return 'none'
+  const swapWith = (fee: number) => swap(withFee(range, fee), zeroForOne, 'out', amountRaw)
+  const free = swapWith(0)
+  if (!free) return 'none'
+  if ('atBestRaw' in free) return undefined
   // The fee is a share of the whole input. Each step rounds its part up.
-  const about = Number(((done.amountRaw - freeRaw) * wholeFeePips) / done.amountRaw)
-  const possible = [about - 1, about, about + 1].filter((fee) => fee >= 0 && fee < pips && inputWith(fee) === done.amountRaw)
-  return possible.length === 1 ? possible[0] : undefined
+  const about = Number(((done.amountRaw - free.amountRaw) * wholeFeePips) / done.amountRaw)
+  const isFee = (fee: number) => {
+    const swapped = fee >= 0 && fee < pips ? swapWith(fee) : undefined
+    return swapped !== undefined && 'amountRaw' in swapped && swapped.amountRaw === done.amountRaw
+  }
+  const fee = [about, about - 1, about + 1].find(isFee)
+  return fee === undefined || isFee(fee - 1) || isFee(fee + 1) ? 'none' : fee
 }
 
-/** What two readings of the same block say, for what is known of the pool by both. */
-export const joinPriced = (
-  range: V3PoolState,
-  inMemory: PricedRange | undefined,
-  loaded: PricedRange | undefined,
-): PricedRange | undefined => {
-  const priced = loaded ?? inMemory
-  return priced === undefined || priced === 'tried' ? priced : withFee(range, priced.fee)
+/** What one reading says. */
+export const feesOf = (range: V3PoolState, found: TriedState): BlockFees => ({
+  zeroForOne: pricedBy(range, true, found),
+  oneForZero: pricedBy(range, false, found),
+})
+
+/**
+ * What two readings of the same block say of what is known of the pool by both.
+ * @param found what was tried in both: one of them may not know the pool far enough to tell the fee by it
+ */
+export function joinFees(range: V3PoolState, found: TriedState, loaded: BlockFees | undefined, inMemory: BlockFees | undefined): BlockFees {
+  const joined = (zeroForOne: boolean): PricedRange | undefined => {
+    const direction = zeroForOne ? 'zeroForOne' : 'oneForZero'
+    const priced = loaded?.[direction] ?? inMemory?.[direction] ?? pricedBy(range, zeroForOne, found)
+    return priced === undefined || priced === 'tried' ? priced : withFee(range, priced.fee)
+  }
+  return { zeroForOne: joined(true), oneForZero: joined(false) }
 }
 
 /** Whether two readings agree on the fees of a block that both are of, as far as both know them. */

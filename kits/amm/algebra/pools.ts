@@ -8,13 +8,13 @@ import type { FoundLog } from '../../evm/types.ts'
 import { cacheByPair } from '../deployment.ts'
 import { bothReadings, readBy, type PoolMemory, type PoolProtocol } from '../protocol.ts'
 import type { Passage, Pool } from '../../pools/protocol.ts'
-import { joinTried, passByTrial, triedAsOf, triedIn, trialReading, trialsAmong, type TriedState, type TrialResult } from '../trial.ts'
+import { joinTried, passByTrial, triedAsOf, triedIn, trialReading, trialsAmong, type TriedState } from '../trial.ts'
 import { initialQuery, isPriceKnown, lensReading, missingTicks, widerQuery, type Lens, type LensQuery, type ReadPool } from '../v3/lens.ts'
 import { boundsIn, changedState, isSameState, joinStates, mintTopic, tickIn, withLiquidity } from '../v3/logs.ts'
 import { wholeFeePips } from '../v3/math.ts'
 import { isEmpty, loanOf, spotOf } from '../v3/pools.ts'
 import { estimateSwap, firstWriteUnitsOf, gasUnitsOf, hopUnits, swap, type V3PoolState } from '../v3/swap.ts'
-import { feeTrial, isSameFees, joinPriced, pricedBy, withFee, type BlockFees, type PricedRange } from './block-fees.ts'
+import { feesOf, feeTrial, isSameFees, joinFees, withFee, type BlockFees, type PricedRange } from './block-fees.ts'
 import integralLens from './artifacts/AlgebraLens.json' with { type: 'json' }
 import v1Lens from './artifacts/AlgebraV1Lens.json' with { type: 'json' }
 
@@ -197,7 +197,7 @@ function algebraPoolMemory(deployment: Deployment, kind: PoolKind): PoolMemory<A
   })
   function stateOf({ pluginConfig = 0, hasPublishedPlugin, ...range }: ReadPool, found: TriedState): AlgebraPoolState {
     const hasBlockFees = kind.hasBlockFees(deployment, { hasPublishedPlugin })
-    return { range, pluginConfig, hasBlockFees, ...found, priced: hasBlockFees ? feesBy(range, found.tried) : undefined }
+    return { range, pluginConfig, hasBlockFees, ...found, priced: hasBlockFees ? feesOf(range, found) : undefined }
   }
   return {
     places: (pairs) => pairs.map(([a, b]) => poolBetween(a, b)),
@@ -242,12 +242,10 @@ function algebraPoolMemory(deployment: Deployment, kind: PoolKind): PoolMemory<A
     join({ state: inMemory }, loaded) {
       const { pluginConfig, hasBlockFees, priced } = loaded.state
       const range = joinStates(inMemory.range, loaded.state.range)
-      const before = inMemory.block === loaded.state.block && hasBlockFees ? inMemory.priced : undefined
-      const fees = (before ?? priced) && {
-        zeroForOne: joinPriced(range, before?.zeroForOne, priced?.zeroForOne),
-        oneForZero: joinPriced(range, before?.oneForZero, priced?.oneForZero),
-      }
-      return { ...loaded, state: { range, pluginConfig, hasBlockFees, ...joinTried(inMemory, loaded.state), priced: fees } }
+      const found = joinTried(inMemory, loaded.state)
+      const before = inMemory.block === loaded.state.block ? inMemory.priced : undefined
+      const fees = hasBlockFees ? joinFees(range, found, priced, before) : undefined
+      return { ...loaded, state: { range, pluginConfig, hasBlockFees, ...found, priced: fees } }
     },
   }
 
@@ -255,11 +253,6 @@ function algebraPoolMemory(deployment: Deployment, kind: PoolKind): PoolMemory<A
     return isFeeSet(pool.state.pluginConfig) ? triedAsOf(pool, head, { priced: undefined }) : pool
   }
 }
-
-const feesBy = (range: V3PoolState, tried: readonly TrialResult[] = []): BlockFees => ({
-  zeroForOne: pricedBy(range, true, tried),
-  oneForZero: pricedBy(range, false, tried),
-})
 
 /** A pool after one of its logs; the same object where nothing changes. */
 function applyLog(state: AlgebraPoolState, { topics, data }: FoundLog): AlgebraPoolState | 'reload' {

@@ -48,7 +48,7 @@ describe('the fee of a block', () => {
         const result = tried(range, zeroForOne, fee)
         if (!result) return
         found += 1
-        const priced = pricedBy(range, zeroForOne, [result])
+        const priced = pricedBy(range, zeroForOne, { ...block, tried: [result] })
         expect(priced).to.be.an('object')
         expect(typeof priced === 'object' && priced.fee).to.equal(fee)
       }),
@@ -62,10 +62,10 @@ describe('the fee of a block', () => {
     const result = tried(range, true, 3_000)
     if (!result) throw new Error('The pool holds enough.')
     const { trial, done } = result
-    expect(pricedBy(range, true, [{ trial, done: undefined }])).to.equal('tried')
+    expect(pricedBy(range, true, { ...block, tried: [{ trial, done: undefined }] })).to.equal('tried')
     const free = tried(range, true, 0)?.done.amountRaw ?? 0n
-    expect(pricedBy(range, true, [{ trial, done: { ...done, amountRaw: free - 1n } }])).to.equal('tried')
-    expect(pricedBy(range, false, [result]), 'of the other direction').to.equal(undefined)
+    expect(pricedBy(range, true, { ...block, tried: [{ trial, done: { ...done, amountRaw: free - 1n } }] })).to.equal('tried')
+    expect(pricedBy(range, false, { ...block, tried: [result] }), 'of the other direction').to.equal(undefined)
   })
 
   it('comes from no swaps of other amounts: with a small one several fees fit, and one that fails says nothing of the fee', () => {
@@ -76,10 +76,10 @@ describe('the fee of a block', () => {
     if (!real || 'atBestRaw' in real) throw new Error('The pool holds enough.')
     expect(next, 'the same input with two fees').to.deep.include({ amountRaw: real.amountRaw })
     const trial = { pool, zeroForOne: true, exact: 'out' as const, amountRaw: 2_947_162n, ...block }
-    expect(pricedBy(range, true, [{ trial, done: { amountRaw: real.amountRaw, gasUnits: 1n } }])).to.equal(undefined)
-    expect(pricedBy(range, true, [{ trial, done: undefined }])).to.equal(undefined)
+    expect(pricedBy(range, true, { ...block, tried: [{ trial, done: { amountRaw: real.amountRaw, gasUnits: 1n } }] })).to.equal(undefined)
+    expect(pricedBy(range, true, { ...block, tried: [{ trial, done: undefined }] })).to.equal(undefined)
     const own = tried(range, true, 4_543)
-    const priced = pricedBy(range, true, [{ trial, done: undefined }, ...(own ? [own] : [])])
+    const priced = pricedBy(range, true, { ...block, tried: [{ trial, done: undefined }, ...(own ? [own] : [])] })
     expect(typeof priced === 'object' && priced.fee).to.equal(4_543)
   })
 
@@ -89,6 +89,66 @@ describe('the fee of a block', () => {
     expect(trialsAmong([at(5n), at(6n)], new Set([pool])).map(({ number }) => number)).to.deep.equal([6n])
     const swapOfSameAmount = { ...at(6n), ofBlock: undefined }
     expect(trialsAmong([at(6n), swapOfSameAmount], new Set([pool])), 'beside a swap of the same amount').to.have.length(2)
+  })
+
+  it('stays unknown after a trial that was made for another block and tells nothing at this price: that of its own block is asked', () => {
+    const before = tried(rangeOf(-300_000, 10n ** 22n, true), true, 3_000)
+    const range = rangeOf(300_000, 10n ** 22n, true)
+    if (!before) throw new Error('The pool holds enough.')
+    // At the price of now, the same output takes a few units.
+    const swapped = swap(withFee(range, 3_000), true, 'out', before.trial.amountRaw)
+    if (!swapped || 'atBestRaw' in swapped) throw new Error('The pool holds enough.')
+    const result = { trial: before.trial, done: { amountRaw: swapped.amountRaw, gasUnits: 1n } }
+    const later = { block: '0x02', number: 6n }
+    expect(pricedBy(range, true, { ...later, tried: [result] })).to.equal(undefined)
+    expect(pricedBy(range, true, { ...later, tried: [{ ...result, done: undefined }] })).to.equal(undefined)
+    expect(pricedBy(range, true, { ...block, tried: [result] }), 'of its own block').to.equal('tried')
+  })
+
+  it('is never another one, however small the amount of a trial was', () => {
+    let [found, told] = [0, 0]
+    const ticks = [-887_220, ...Array.from({ length: 40 }, (_, index) => 60 * (index - 20)), 887_220]
+    const { integer, bigInt, boolean, property } = fc
+    fc.assert(
+      property(
+        bigInt({ min: 10n ** 3n, max: 10n ** 9n }),
+        boolean(),
+        integer({ min: 0, max: 20_000 }),
+        bigInt({ min: 1n, max: 10n ** 7n }),
+        (liquidity, zeroForOne, fee, amountRaw) => {
+          const range = { ...rangeOf(7, liquidity, true), ticks: steppedTicks(ticks, liquidity) }
+          const swapped = swap(withFee(range, fee), zeroForOne, 'out', amountRaw)
+          if (!swapped || 'atBestRaw' in swapped) return
+          const trial = { pool, zeroForOne, exact: 'out' as const, amountRaw, ...block, ofBlock: true as const }
+          const priced = pricedBy(range, zeroForOne, { ...block, tried: [{ trial, done: { amountRaw: swapped.amountRaw, gasUnits: 1n } }] })
+          found += 1
+          if (typeof priced !== 'object') return
+          told += 1
+          expect(priced.fee).to.equal(fee)
+        },
+      ),
+      { numRuns: 5_000 },
+    )
+    expect(found).to.be.above(1_000)
+    expect(told).to.be.above(10)
+  })
+
+  it('is told by what two readings know together, where one of them does not know the pool as far as the trial goes', () => {
+    const deployment = { factory: pool, poolDeployer: pool, initCodeHash: `0x${'00'.repeat(32)}` }
+    const { memory } = algebraProtocol({ version: 'integral', kind: 'integral', deployment })
+    const range = rangeOf(0, 10n ** 10n, true)
+    const near = { ...range, ticks: new TickTable(-600, 600, [], range.ticks.liquidity) }
+    const result = tried(range, true, 3_000)
+    if (!result) throw new Error('The pool holds enough.')
+    const found = { ...block, tried: [result] }
+    expect(pricedBy(near, true, found)).to.equal(undefined)
+    const isPublished = { pluginConfig: 1, hasBlockFees: true }
+    const inMemory: AlgebraPoolState = { range, ...isPublished, ...block, tried: [] }
+    const loaded: AlgebraPoolState = { range: near, ...isPublished, ...found, priced: { zeroForOne: undefined, oneForZero: undefined } }
+    const [one, other] = [inMemory, loaded].map((state) => ({ address: pool, tokens: [], state }))
+    const priced = one && other && memory?.join?.(one, other).state.priced
+    expect(priced?.zeroForOne).to.include({ fee: 3_000 })
+    expect(priced?.oneForZero).to.equal(undefined)
   })
 
   it('is compared with what the chain says of the same block, and so is whether it is one for all amounts', () => {
