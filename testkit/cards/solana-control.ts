@@ -10,6 +10,14 @@ const lateBlocks = 100
 /** What the cards do to a cluster of `tools/solana-node`, whose node has methods for it. */
 export function solanaControl(rpcUrl: () => string): ChainControl {
   const ask = (method: string, ...params: unknown[]) => nodeCall({ rpcUrl: rpcUrl() }, method, ...params)
+  /** Nothing is on its way any more, and the server may know it: it goes by what is confirmed. */
+  const settled = async () => {
+    const isEmpty = (all: unknown) => Array.isArray(all) && all.length === 0
+    await waitFor('no transaction waits for a block', () => ask('sluice_waiting'), isEmpty)
+    const newest = Number(await ask('getSlot', { commitment: 'processed' }))
+    const confirmed = async () => Number(await ask('getSlot', { commitment: 'confirmed' }))
+    await waitFor(`slot ${newest} is confirmed`, confirmed, (slot) => slot >= newest)
+  }
   const held = async (during: () => Promise<void>, then: () => Promise<unknown>) => {
     await ask('sluice_lead', [])
     try {
@@ -17,6 +25,8 @@ export function solanaControl(rpcUrl: () => string): ChainControl {
       await then()
     } finally {
       await ask('sluice_lead', 'all')
+      // What was sent before an error, too: it must not come between a quote and a trade of the next card.
+      await settled()
     }
   }
   return {
