@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { SluiceError, type AMM, type Chain, type FollowedPricing, type Quote, type Swap } from '../../../../core/contracts/index.ts'
 import type { Evm } from '../../../../kits/evm/index.ts'
@@ -44,6 +45,8 @@ export async function patiently<T>(ask: () => T | Promise<T>): Promise<T> {
       return await ask()
     } catch (error) {
       if (tries === mostTries || !(error instanceof SluiceError) || error.name !== 'NETWORK') throw error
+      // A node that failed is not asked again at once.
+      await sleep(1_000 * (error.retryAfterSeconds ?? 1))
     }
 }
 
