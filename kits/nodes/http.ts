@@ -1,24 +1,21 @@
 // HTTP with one node: keep-alive connections, and answers of any status as text.
-// For a plugin's compiler, which reads this file with a configuration of its own.
-// oxlint-disable-next-line typescript/triple-slash-reference
-/// <reference path="./undici-parts.d.ts" />
+import * as plain from 'node:http'
+import * as secure from 'node:https'
+import type { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
-import type { Pool } from 'undici'
-import { linkAbort } from '../../core/base/async.ts'
+import { linkAbort, whenAborted } from '../../core/base/async.ts'
 import { NodeFailure } from './dialect.ts'
 import { credentialsOf } from './url-secrets.ts'
 
 const idleSeconds = 60
-const closedCodes: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
+const closedCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
 
 /** The node closed an idle connection just as it was used. The node works, and the request can be repeated. */
 export class ConnectionClosedError extends NodeFailure {}
 
 /** The answer is longer than is read. Who asked may ask for less. */
 export class AnswerTooLongError extends NodeFailure {}
-
-const tooLongCodes: ReadonlySet<string> = new Set(['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'ERR_BUFFER_TOO_LARGE'])
 
 export interface HttpResponse {
   readonly status: number
@@ -30,7 +27,8 @@ export interface HttpResponse {
 export interface Http {
   /** Posts JSON and gives the answer, whatever its status. Throws NodeFailure (ConnectionClosedError, AnswerTooLongError), or the signal's reason. */
   post(json: string, signal: AbortSignal): Promise<HttpResponse>
-  close(): Promise<void>
+  /** For ever. */
+  close(): void
 }
 
 /** Keep-alive connections to one URL. `onDisconnected` is called when the last of them is closed. */
@@ -39,51 +37,61 @@ export function createHttp(
   { timeoutMs, ...limits }: { timeoutMs: number; connections: number; maxResponseBytes: number },
   onDisconnected: () => void,
 ): Http {
-  const { origin, pathname, search, username, password } = new URL(url)
+  const target = new URL(url)
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
-  if (username !== '') headers['authorization'] = `Basic ${credentialsOf(username, password)}`
+  if (target.username !== '') headers['authorization'] = `Basic ${credentialsOf(target.username, target.password)}`
+  target.username = target.password = ''
+  const isSecure = target.protocol === 'https:'
+  const agent = new (isSecure ? secure : plain).Agent({ keepAlive: true, maxSockets: limits.connections, timeout: idleSeconds * 1000 })
+  const known = new WeakSet<Socket>()
+  const closed = new AbortController()
   let open = 0
-  let pool: Promise<Pool> | undefined
-  let isClosed = false
 
-  /** Connects with the first request. Only this part of the library is loaded, and only then. */
-  async function connectPool(): Promise<Pool> {
-    const [{ default: HttpPool }, { default: request }] = await Promise.all([
-      import('undici/lib/dispatcher/pool.js'),
-      import('undici/lib/api/api-request.js'),
-    ])
-    const created = new HttpPool(origin, {
-      connections: limits.connections,
-      keepAliveTimeout: idleSeconds * 1000,
-      maxResponseSize: limits.maxResponseBytes,
-      connect: { timeout: timeoutMs },
-      headersTimeout: timeoutMs * 2,
-      bodyTimeout: timeoutMs * 2,
-    })
-    created.on('connect', () => {
+  function watch(socket: Socket): void {
+    if (known.has(socket)) return
+    known.add(socket)
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => {
       open += 1
+      socket.once('close', () => {
+        open -= 1
+        if (open === 0) onDisconnected()
+      })
     })
-    created.on('disconnect', () => {
-      open -= 1
-      if (open === 0) onDisconnected()
-    })
-    // As the package's index does.
-    created.request = request
-    // Closed while the library was loading: its requests fail like those of a pool that is closed.
-    if (isClosed) await created.destroy()
-    return created
   }
 
+  const exchange = (json: string, signal: AbortSignal): Promise<{ response: plain.IncomingMessage; body: Buffer }> =>
+    new Promise((resolve, reject) => {
+      const request = (isSecure ? secure : plain).request(target, { method: 'POST', agent, headers })
+      const fail = (reason: unknown) => {
+        reject(reason)
+        request.destroy()
+      }
+      request.on('socket', watch)
+      request.on('error', fail)
+      request.on('response', (response) => {
+        const parts: Buffer[] = []
+        let bytes = 0
+        response.on('error', fail)
+        response.on('data', (part: Buffer) => {
+          bytes += part.length
+          if (bytes > limits.maxResponseBytes) fail(answerTooLong(limits.maxResponseBytes))
+          else parts.push(part)
+        })
+        response.on('end', () => resolve({ response, body: Buffer.concat(parts) }))
+      })
+      // The request says nothing of it while it waits for a connection.
+      whenAborted(signal, fail)
+      request.end(json)
+    })
+
   async function once(json: string, stop: AbortSignal): Promise<HttpResponse> {
-    const connected = await (pool ??= connectPool())
-    const response = await connected.request({ method: 'POST', path: pathname + search, headers, body: json, signal: stop })
-    const encoding = String(response.headers['content-encoding'] ?? '').trim()
-    const body =
-      encoding === '' || encoding === 'identity'
-        ? await response.body.text()
-        : await decompressed(encoding, await response.body.arrayBuffer(), limits.maxResponseBytes)
+    stop.throwIfAborted()
+    const { response, body } = await exchange(json, stop)
+    const encoding = (response.headers['content-encoding'] ?? '').trim()
+    const isPlain = encoding === '' || encoding === 'identity'
+    const text = isPlain ? body.toString() : await decompressed(encoding, body, limits.maxResponseBytes)
     const retryAfterSeconds = secondsOf(response.headers['retry-after'])
-    return { status: response.statusCode, retryAfterSeconds, body: body.codePointAt(0) === byteOrderMark ? body.slice(1) : body }
+    return { status: response.statusCode ?? 0, retryAfterSeconds, body: text.codePointAt(0) === byteOrderMark ? text.slice(1) : text }
   }
 
   async function post(json: string, signal: AbortSignal): Promise<HttpResponse> {
@@ -91,26 +99,28 @@ export function createHttp(
     const stop = new AbortController()
     const timer = setTimeout(() => stop.abort(), timeoutMs)
     const unlink = linkAbort(signal, stop)
+    const unlinkClosed = linkAbort(closed.signal, stop)
     try {
       return await once(json, stop.signal)
     } catch (error) {
       if (error instanceof NodeFailure) throw error
       signal.throwIfAborted()
+      if (closed.signal.aborted) throw new NodeFailure('unreachable', 'is not asked any more')
       if (stop.signal.aborted) throw new NodeFailure('unreachable', `did not answer within ${timeoutMs / 1000} s`)
       const code = codeOf(error)
-      if (tooLongCodes.has(code)) throw answerTooLong(limits.maxResponseBytes)
       throw new (closedCodes.has(code) ? ConnectionClosedError : NodeFailure)('unreachable', `cannot be reached (${code})`)
     } finally {
       clearTimeout(timer)
       unlink()
+      unlinkClosed()
     }
   }
 
   return {
     post,
-    async close() {
-      isClosed = true
-      await (await pool)?.destroy()
+    close() {
+      closed.abort()
+      agent.destroy()
     },
   }
 }
@@ -124,13 +134,13 @@ const decoders: ReadonlyMap<string, (bytes: Buffer, limits: { maxOutputLength: n
 ])
 
 /** A server may compress although nobody asked: https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3 */
-async function decompressed(encoding: string, bytes: ArrayBuffer, maxOutputLength: number): Promise<string> {
+async function decompressed(encoding: string, bytes: Buffer, maxOutputLength: number): Promise<string> {
   const decode = decoders.get(encoding.toLowerCase())
   if (!decode) throw garbage(`compresses its answers as ${encoding.slice(0, 20)}, which is not read`)
   try {
-    return (await decode(Buffer.from(bytes), { maxOutputLength })).toString()
+    return (await decode(bytes, { maxOutputLength })).toString()
   } catch (error) {
-    throw tooLongCodes.has(codeOf(error)) ? answerTooLong(maxOutputLength) : garbage(`sent an answer that is no ${encoding}`)
+    throw codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? answerTooLong(maxOutputLength) : garbage(`sent an answer that is no ${encoding}`)
   }
 }
 

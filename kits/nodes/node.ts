@@ -36,14 +36,14 @@ export interface RpcNode {
   markUnhealthy(what: string): void
   failure(): NodeFailure | undefined
   waitMs(): number
-  close(): Promise<void>
+  close(): void
 }
 
 interface IsolatedPost {
   /** @throws NodeFailure; the signal's reason */
   post: RpcNode['post']
   /** Its connections, for ever. */
-  close(): Promise<void>
+  close(): void
 }
 
 interface NodeOptions {
@@ -74,7 +74,9 @@ export function createNode({ url, label, dialect, timeoutMs, firstBackoffMs, rec
   // When the first error needs them: a start makes the nodes of all networks, and asks few.
   let secrets: readonly string[] | undefined
   const ask = createAsk({ dialect, limits, secrets: () => (secrets ??= secretsOf(url)) })
-  const http = createHttp(url, { timeoutMs, connections, maxResponseBytes }, disconnected)
+  // Made with the first request, for the same reason.
+  let made: Http | undefined
+  const http = (): Http => (made ??= createHttp(url, { timeoutMs, connections, maxResponseBytes }, disconnected))
   const isolatedHttp = new Set<Http>()
 
   /** Another node may be behind the same URL by now. */
@@ -104,7 +106,7 @@ export function createNode({ url, label, dialect, timeoutMs, firstBackoffMs, rec
     calls: readonly RpcCall[],
     batched: boolean,
     at: At,
-    over: { http: Http; isCounted: boolean } = { http, isCounted: true },
+    over: { http: Http; isCounted: boolean } = { http: http(), isCounted: true },
   ): Promise<readonly RpcAnswer[]> {
     const sentAtMs = performance.now()
     try {
@@ -185,9 +187,9 @@ export function createNode({ url, label, dialect, timeoutMs, firstBackoffMs, rec
           throw error instanceof NodeFailure ? named(error) : error
         }
       },
-      async close() {
+      close() {
         isolatedHttp.delete(own)
-        await own.close()
+        own.close()
       },
     }
   }
@@ -227,9 +229,9 @@ export function createNode({ url, label, dialect, timeoutMs, firstBackoffMs, rec
     markUnhealthy: (what) => void putAside(new NodeFailure('unreachable', what)),
     failure: () => last,
     waitMs: () => Math.max(0, retryAt - performance.now()),
-    async close() {
+    close() {
       closed = true
-      await Promise.all([http, ...isolatedHttp].map((each) => each.close()))
+      for (const each of [http(), ...isolatedHttp]) each.close()
     },
   }
 }

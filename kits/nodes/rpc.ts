@@ -215,7 +215,7 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
     nodes: () => nodeStates(ranking, [...nodes.values()], readers),
     onRecovery: (act) => void atRecovery.push(act),
     async stop() {
-      await Promise.all([...nodes.values()].map((node) => node.close()))
+      for (const node of nodes.values()) node.close()
     },
   }
 }
@@ -273,7 +273,7 @@ function isolatedRpc({ readers, ranking, network, url, take }: IsolatedParts): I
     url,
     markUnhealthy: () => {},
     async close() {
-      await Promise.all([...ways.values()].map((way) => way.close()))
+      for (const way of ways.values()) way.close()
     },
   }
 }
