@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { isError } from 'ethers'
+import { Contract, isError, toQuantity } from 'ethers'
 import type { Quote, Swap } from '../../../../core/contracts/index.ts'
 import { rpcTo } from '../../evm/test-chain.ts'
 import { keptByLogs } from '../kept-by-logs.ts'
@@ -25,6 +25,7 @@ describe('stable pools in memory', function () {
   let acts: Acts
   before(async () => {
     fixture = await openStableFixture()
+    await makeRich(fixture)
     acts = await poolActs(fixture)
     // Half of the fee leaves the pool.
     await acts.block([0, 1].map((pool) => acts.commit(pool, 256n, fees.fee, fees.adminFee)))
@@ -115,6 +116,16 @@ describe('stable pools in memory', function () {
     if (amountRaw > 1n) expect((await gives(amountRaw - 1n).catch(refused)) < swap.amountRaw, what).to.equal(true)
   }
 })
+
+/** The contracts tell only what the wallet has. */
+async function makeRich({ trader, devnet }: StableFixture): Promise<void> {
+  await rpcTo(devnet.rpcUrl)('anvil_setBalance', trader.address, toQuantity(2n ** 100n))
+  for (const { address } of all) {
+    const token = new Contract(address, ['function deposit() payable', 'function mint(address to, uint256 value)'], trader)
+    const [method, args] = address === WETH.address ? ['deposit', [{ value: 2n ** 90n }]] : ['mint', [trader.address, 2n ** 120n]]
+    await (await token.getFunction(method)(...args)).wait()
+  }
+}
 
 function anything(acts: Acts, { below, bits }: Random): Act {
   const [pool, from, part] = [below(2), below(4), 5n + bits(20)]
