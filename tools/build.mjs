@@ -198,7 +198,7 @@ const optionsOf = ({ maps = false, minify = true } = {}) => ({
   minifyWhitespace: minify,
   minifySyntax: minify,
   lineLimit: 160,
-  plugins: [fewMediaTypes, withoutTraces, namesOfUndici, doors, ...(maps ? [packagesWithoutMap] : [])],
+  plugins: [fewMediaTypes, withoutTraces, namesOfUndici, doors, callsOfTypebox, ...(maps ? [packagesWithoutMap] : [])],
   ...(maps && { sourcemap: 'linked', sourcesContent: false }),
 })
 
@@ -249,6 +249,7 @@ export async function buildPatched(outdir, { programs, patched }) {
   const bundles = await serverBundles(bundle, { outdir, minify: false, programs, patched })
   const files = new Map(bundles.flatMap(({ outputFiles }) => outputFiles.map(({ path: file, contents }) => [file, contents])))
   leaveOutRepeatedImports(files, false)
+  leaveOutUnusedRequire(files)
   for (const [file, contents] of filesOfPlugins()) files.set(path.join(outdir, file), contents)
   files.set(path.join(outdir, 'signing.json'), readFileSync(path.join(root, 'signing.json')))
   const all = [...files].map(async ([file, contents]) => {
@@ -335,6 +336,7 @@ async function build({ whole, maps = whole }) {
     [...bundles, local, simulator].flatMap(({ outputFiles }) => outputFiles.map(({ path: file, contents }) => [file, contents])),
   )
   leaveOutRepeatedImports(files, maps)
+  leaveOutUnusedRequire(files)
   const add = (file, contents) => files.set(path.join(dist, file), Buffer.from(contents))
 
   for (const [name, contents] of pageFiles(page.outputFiles)) {
@@ -411,6 +413,18 @@ function leaveOutRepeatedImports(files, maps) {
   }
 }
 
+/**
+ * Few files have a package that is CommonJS, and each `require` is a module of its own to Node. The empty line stays: source maps count it.
+ */
+function leaveOutUnusedRequire(files) {
+  for (const [file, contents] of files) {
+    const text = Buffer.from(contents).toString()
+    if (!text.startsWith(banner.js)) continue
+    const rest = text.slice(banner.js.length)
+    if (!/\brequire\b/.test(rest)) files.set(file, Buffer.from(rest))
+  }
+}
+
 /** What the page's bundle has, and the document that names its files. */
 function pageFiles(outputs) {
   const files = outputs.map(({ path: file, contents }) => [path.basename(file), Buffer.from(contents)])
@@ -449,6 +463,18 @@ const doors = {
     onResolve({ filter: /\/index\.ts$/ }, ({ path: file, resolveDir }) => {
       const resolved = path.resolve(resolveDir, file)
       return resolved === path.join(root, 'core/plugins/index.ts') ? { path: resolved, sideEffects: false } : undefined
+    })
+  },
+}
+
+/** Its modules do nothing when they are loaded, and its package does not say so: what is not called, most of it, stays out. */
+const callsOfTypebox = {
+  name: 'calls-of-typebox',
+  setup({ onResolve }) {
+    const folder = path.join('node_modules', 'typebox', path.sep)
+    onResolve({ filter: /^\.{1,2}\/.*\.mjs$/ }, ({ path: file, resolveDir }) => {
+      const resolved = path.resolve(resolveDir, file)
+      return resolved.includes(folder) ? { path: resolved, sideEffects: false } : undefined
     })
   },
 }

@@ -10,8 +10,8 @@ import { runInNewContext } from 'node:vm'
 const collectedAfterMs = { start: 1_000, quiet: 6_500 }
 /** A collection that moves together what is left. It holds the event loop for some 80 ms where one without takes 35. */
 const compacting = '--compact-on-every-full-gc'
-/** One that drops what was compiled of functions that do not run just then: V8 compiles them again when they are called. */
-const forgettingCode = '--stress-flush-code'
+/** Ones that drop what was compiled of functions that do not run just then, to bytecode or further: V8 compiles them again when they are called. */
+const forgettingCode = ['--stress-flush-code', '--flush-baseline-code']
 /**
  * The heap is collected when it is this much larger than what lived after the last collection. V8 by itself lets it grow to several times
  * that: a quote is kept for a block, which is long enough to be moved among the old objects, and these are collected rarely.
@@ -20,7 +20,7 @@ const growthPercent = 60
 
 /**
  * Before anything of WebAssembly is loaded: the HTTP client's parser is compiled by V8's fast compiler only. The other one takes 38 MB for it,
- * a third of which malloc keeps, and saves a few microseconds of a request to a node.
+ * a third of which malloc keeps, and saves a few microseconds of a request. Nodes are asked without it.
  */
 export function limitCompilers(): void {
   setFlagsFromString('--liftoff-only')
@@ -30,7 +30,7 @@ export function limitCompilers(): void {
 export function limitHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`)
   setTimeout(() => collectGarbage(compacting), collectedAfterMs.start).unref()
-  setTimeout(() => collectGarbage(compacting, forgettingCode), collectedAfterMs.quiet).unref()
+  setTimeout(() => collectGarbage(compacting, ...forgettingCode), collectedAfterMs.quiet).unref()
 }
 
 /** A whole collection, with flags of V8 for it alone. Node has no function for it without a flag; contexts that are made after the flag have V8's. */
