@@ -108,7 +108,10 @@ export function createHttp(
       if (closed.signal.aborted) throw new NodeFailure('unreachable', 'is not asked any more')
       if (stop.signal.aborted) throw new NodeFailure('unreachable', `did not answer within ${timeoutMs / 1000} s`)
       const code = codeOf(error)
-      throw new (closedCodes.has(code) ? ConnectionClosedError : NodeFailure)('unreachable', `cannot be reached (${code})`)
+      if (!closedCodes.has(code)) throw new NodeFailure('unreachable', `cannot be reached (${code})`)
+      // The others may have been closed with it: whoever repeats the request gets a new one.
+      for (const socket of Object.values(agent.freeSockets).flatMap((free) => free ?? [])) socket.destroy()
+      throw new ConnectionClosedError('unreachable', `cannot be reached (${code})`)
     } finally {
       clearTimeout(timer)
       unlink()

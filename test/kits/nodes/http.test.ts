@@ -109,6 +109,21 @@ describe('the HTTP client of a node', () => {
     http.close()
   })
 
+  it('repeats over a new connection what it lost with those that were closed', async () => {
+    const http = createHttp(url, limits, () => {})
+    answer = (_request, response) => setTimeout(() => response.end('1'), 50)
+    await Promise.all([http.post('1', never()), http.post('2', never())])
+    expect(sockets.size).to.equal(2)
+    // The node has closed both, and this process has not read that yet.
+    for (const socket of sockets) {
+      socket.removeAllListeners('data').on('data', () => socket.destroy())
+      socket.unref()
+    }
+    expect(await failureOf(http.post('3', never()))).to.be.instanceOf(ConnectionClosedError)
+    expect(await http.post('3', never())).to.have.property('body', '1')
+    http.close()
+  })
+
   it('says that the connection was closed, also in the middle of an answer', async () => {
     const http = createHttp(url, limits, () => {})
     answer = ({ socket }) => void socket.destroy()
