@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { isObject } from '../core/base/json.ts'
+import type { NodeTrip } from '../kits/nodes/http.ts'
 
 /** One HTTP request to a node. */
 export interface RoundTrip {
@@ -10,7 +11,7 @@ export interface RoundTrip {
 }
 
 /**
- * Records this process's HTTP requests to a node, by the HTTP client's diagnostics channel.
+ * Records this process's HTTP requests to a node, by the channels of the client of nodes.
  * @param ignores which requests are not counted, such as those that follow the head beside all else
  */
 export function roundTripsTo(rpcUrl: string, ignores: (methods: readonly string[]) => boolean = () => false) {
@@ -19,29 +20,27 @@ export function roundTripsTo(rpcUrl: string, ignores: (methods: readonly string[
   let answered = 0
   const open = new Map<unknown, RoundTrip>()
   const created = (event: unknown): void => {
-    // The event's type is documented by undici.
-    const { request } = event as { request: { origin: string | URL; body: Buffer | string | null } }
-    if (new URL(request.origin).origin !== origin) return
-    const trip = { methods: methodsOf(String(request.body)), step: answered + 1 }
+    const request = event as NodeTrip
+    if (request.origin !== origin) return
+    const trip = { methods: methodsOf(request.body), step: answered + 1 }
     if (ignores(trip.methods)) return
     open.set(request, trip)
     taken.push(trip)
   }
-  const ended = (event: unknown): void => {
-    const { request } = event as { request: object }
+  const ended = (request: unknown): void => {
     const trip = open.get(request)
     open.delete(request)
     if (trip) answered = Math.max(answered, trip.step)
   }
   return {
     record(): void {
-      subscribe('undici:request:create', created)
-      subscribe('undici:request:trailers', ended)
+      subscribe('sluice:node:begin', created)
+      subscribe('sluice:node:end', ended)
     },
     /** Ends the recording. */
     take(): readonly RoundTrip[] {
-      unsubscribe('undici:request:create', created)
-      unsubscribe('undici:request:trailers', ended)
+      unsubscribe('sluice:node:begin', created)
+      unsubscribe('sluice:node:end', ended)
       const all = taken
       taken = []
       answered = 0

@@ -1,4 +1,5 @@
 // HTTP with one node: keep-alive connections, and answers of any status as text.
+import { channel } from 'node:diagnostics_channel'
 import * as plain from 'node:http'
 import * as secure from 'node:https'
 import type { Socket } from 'node:net'
@@ -30,6 +31,14 @@ export interface Http {
   /** For ever. */
   close(): void
 }
+
+/** A request to a node, as those who count them are told of it by the channels `sluice:node:begin` and `sluice:node:end`, the same object by both. */
+export interface NodeTrip {
+  readonly origin: string
+  readonly body: string
+}
+
+const [tripBegins, tripEnds] = [channel('sluice:node:begin'), channel('sluice:node:end')]
 
 /** Keep-alive connections to one URL. `onDisconnected` is called when the last of them is closed. */
 export function createHttp(
@@ -86,7 +95,10 @@ export function createHttp(
 
   async function once(json: string, stop: AbortSignal): Promise<HttpResponse> {
     stop.throwIfAborted()
+    const trip: NodeTrip = { origin: target.origin, body: json }
+    tripBegins.publish(trip)
     const { response, body } = await exchange(json, stop)
+    tripEnds.publish(trip)
     const encoding = (response.headers['content-encoding'] ?? '').trim()
     const isPlain = encoding === '' || encoding === 'identity'
     const text = isPlain ? body.toString() : await decompressed(encoding, body, limits.maxResponseBytes)
