@@ -471,7 +471,8 @@ export function algebraWalk({ name, kind, plugin: connector, asked: askedPair, c
       for (const [what, count] of Object.entries({ ...counted, ...held })) if (!never.includes(what)) expect(count, what).to.be.above(0)
       if (!isIntegral) expect(fees.size, 'fees').to.be.above(1)
       const { least, middle, most } = gasSpread(gas)
-      expect(middle, 'gas, the median of trades').to.be.within(0.8, 1.25)
+      // A swap of Algebra 1.0 searches the swaps before it: after some hundreds in each pool it uses a third more. A transaction may use half as much again.
+      expect(middle, 'gas, the median of trades').to.be.within(0.8, !isIntegral && counted.traded > 1_000 ? 1.5 : 1.25)
       expect(least, 'gas').to.be.above(0.5)
       expect(most, 'gas').to.be.below(2)
       expect(counted.traded * 2, `of ${counted.tried} trades`).to.be.above(counted.tried)
