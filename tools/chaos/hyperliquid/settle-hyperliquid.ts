@@ -49,7 +49,7 @@ export async function settleHyperliquid(stage: HyperliquidStage, random: Random)
   return {
     ...seen,
     signed,
-    live: new Set(signed.flatMap(({ txHash, expiresAfter = Infinity }) => (!done.has(txHash) && expiresAfter >= now ? txHash : []))),
+    live: liveActions(signed, { journal: seen.journal, executed, now }),
     mined: signed.flatMap(({ txHash, from, nonce }) => {
       const { at, ok } = done.get(txHash) ?? {}
       return at === undefined || ok === undefined ? [] : [{ txHash, from, to: '', nonce, valueRaw: 0n, block: at, ok }]
@@ -62,6 +62,19 @@ export async function settleHyperliquid(stage: HyperliquidStage, random: Random)
     books: { told: toldBooks, shown: stage.shownBooks, atEnd },
     wrongSums: wrongSums(exchange.engine),
   }
+}
+
+/** What the exchange would still carry out: neither is its time over, nor has another action of its signer used its nonce. */
+export function liveActions(
+  signed: ExchangeHistory['signed'],
+  { journal, executed, now }: Pick<ExchangeHistory, 'journal' | 'executed'> & { now: number },
+): ReadonlySet<string> {
+  const signers = new Map(journal.map(({ key, signer, address }) => [key, signer ?? address]))
+  // Bytes that the journal does not have share their nonce with nobody.
+  const slotOf = ({ txHash, entry = txHash, nonce }: (typeof signed)[number]) => `${signers.get(entry) ?? txHash}/${nonce}`
+  const carriedOut = new Set(executed.map(({ id }) => id))
+  const used = new Set(signed.flatMap((each) => (carriedOut.has(each.txHash) ? slotOf(each) : [])))
+  return new Set(signed.flatMap((each) => (!used.has(slotOf(each)) && (each.expiresAfter ?? Infinity) >= now ? each.txHash : [])))
 }
 
 /** A book that missed a message is healed by the next comparison: each has its turn. */

@@ -3,6 +3,7 @@ import { history, wallet } from './made-history.ts'
 import { orderIdOf } from '../checker/orders.ts'
 import type { Call, JournalEntry, Request } from '../history.ts'
 import { checkHyperliquid } from '../hyperliquid/check-hyperliquid.ts'
+import { liveActions } from '../hyperliquid/settle-hyperliquid.ts'
 import { nameAtExchange, type ExchangeHistory, type KeptOrder, type ToldOrder } from '../hyperliquid/exchange-history.ts'
 
 const market = 'HYPE-USDC'
@@ -121,6 +122,24 @@ describe('the checker of orders on Hyperliquid', () => {
     expect(found({ signed: [unknown] })).to.include('I1 bytes were sent that are not in the journal')
     expect(found({ journal: [entry, { ...entry, key: 'f' }] })).to.include('I4 two actions have one nonce')
     expect(found({ journal: [entry, { ...entry, key: 'f', signer: '0xa9' }] })).to.not.include('I4 two actions have one nonce')
+  })
+
+  it('finds bytes that the exchange would still carry out, not those whose nonce another action used', () => {
+    const noop = { ...action, txHash: '0xb0', entry: 'f', call: '{"type":"noop"}', expiresAfter: 100 }
+    const excluding: JournalEntry = { ...entry, key: 'f', kind: 'cancel', state: 'OVERTAKEN', attempts: [{ txHash: '0xb0' }] }
+    const live = (of: { executed?: (typeof done)[]; excluding?: JournalEntry; now?: number }) => {
+      const journal = [entry, of.excluding ?? excluding]
+      return [...liveActions([{ ...action, expiresAfter: 60 }, noop], { journal, executed: of.executed ?? [], now: of.now ?? 50 })]
+    }
+    expect(live({})).to.deep.equal(['0xa0', '0xb0'])
+    expect(live({ now: 61 })).to.deep.equal(['0xb0'])
+    expect(live({ now: 101 })).to.deep.equal([])
+    expect(live({ executed: [done] }), 'the order was placed').to.deep.equal([])
+    expect(live({ executed: [{ ...done, id: '0xb0' }] }), 'the order was excluded').to.deep.equal([])
+    expect(live({ executed: [done], excluding: { ...excluding, signer: '0xa9' } }), 'of another signer').to.deep.equal(['0xb0'])
+    expect(found({ signed: [action, noop], journal: [entry, excluding], live: new Set(['0xb0']) })).to.include(
+      'I6 signed bytes are not mined and still can be',
+    )
   })
 
   it('finds books that the exchange never had, that go back, that are old, or that are not its last', () => {
