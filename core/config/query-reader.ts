@@ -16,8 +16,8 @@ const maxCachedQueries = 500
 const maxCachedLength = 500
 
 /**
- * Reads queries through caches: bots ask the same question again and again, or the same but for its amount. The first holds what was asked for twice;
- * for the second the amount alone is read.
+ * Reads queries through caches: bots ask the same question again and again, or the same but for its amount or amounts. The first holds what was asked
+ * for twice; for the second the amounts alone are read.
  */
 export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (query: string) => Question<T> {
   const cache = new Map<string, Question<T>>()
@@ -27,29 +27,33 @@ export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (que
   /** The form of the last one: many come one after another, and what it begins and ends with is compared sooner than it is put together. */
   let last: QueryForm<T> | undefined
 
-  /** Of a query with one amount. */
+  /** Of a query with an amount, or a list of them. */
   function formOf(query: string): QueryForm<T> | undefined {
     if (last && query.startsWith(last.before)) {
       const end = query.indexOf('&', last.before.length)
       if (query.length - last.after.length === (end < 0 ? query.length : end) && query.endsWith(last.after)) return last
     }
-    const at = query.startsWith(amountField) ? 0 : query.indexOf(`&${amountField}`)
-    if (at < 0) return undefined
-    const from = at + amountField.length + (at > 0 ? 1 : 0)
+    const found = amountField.exec(query)
+    if (!found) return undefined
+    const from = found.index + found[0].length
     const end = query.indexOf('&', from)
     const [before, after] = [query.slice(0, from), end < 0 ? '' : query.slice(end)]
-    return byAmount.get(before + after) ?? { before, after, number: hashOf(after, hashOf(before)) }
+    const field = found[0].endsWith('s=') ? 'amounts' : 'amount'
+    return byAmount.get(before + after) ?? { field, before, after, number: hashOf(after, hashOf(before)) }
   }
 
   function requestOf(query: string, form: QueryForm<T> | undefined, amount: string): T {
-    if (!form || !plainAmount.test(amount)) return readAll(query)
+    if (!form || !plainAmounts[form.field].test(amount)) return readAll(query)
+    const { field } = form
     if (form.request) {
       last = form
-      return read.replaced?.(form.request, 'amount', amount) ?? readAll(query)
+      const replaced = read.replaced?.(form.request, field, amount)
+      if (replaced) Object.freeze(Object(replaced)[field])
+      return replaced ?? readAll(query)
     }
     const request = readAll(query)
     // It may be there twice.
-    if (!('amount' in request) || request.amount !== amount) return request
+    if (String(Object(request)[field]) !== amount) return request
     if (byAmount.size >= maxCachedQueries) byAmount.clear()
     // Not frozen, as V8 copies each field of a frozen object by its name.
     byAmount.set(form.before + form.after, { ...form, request: { ...request } })
@@ -77,8 +81,9 @@ function withFrozenLists<T extends object>(request: T): T {
   return request
 }
 
-/** Queries that differ in their amount alone. */
+/** Queries that differ in their amount, or their list of amounts, alone. */
 interface QueryForm<T> {
+  readonly field: keyof typeof plainAmounts
   readonly before: string
   readonly after: string
   /** Of both, by `hashOf`. */
@@ -87,5 +92,6 @@ interface QueryForm<T> {
   readonly request?: Readonly<T>
 }
 
-const amountField = 'amount='
-const plainAmount = /^[\d.]{1,99}$/
+const amountField = /(?:^|&)amounts?=/
+/** By the field. */
+const plainAmounts = { amount: /^[\d.]{1,99}$/, amounts: /^[\d.,]{1,400}$/ }

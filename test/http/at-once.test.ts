@@ -116,6 +116,10 @@ describe('cached queries', () => {
     const readSearch = cachedQueryReader(fieldsReader(Type.Object(listed, { additionalProperties: false })))
     const queries = ['tokens=A,B', 'tokens=A,B', 'tokens=A,B', 'tokens=A&amount=1', 'tokens=A&amount=2', `tokens=${'A,'.repeat(300)}B`]
     for (const { request } of queries.map((query) => readSearch(query))) expect(Object.isFrozen(request.tokens)).to.equal(true)
+    const readSeries = cachedQueryReader(fieldsReader(Type.Object({ amounts: Type.Array(Decimal('Of base.')) })))
+    const series = ['1,2', '1,3', '4'].map((each) => readSeries(`amounts=${each}`).request.amounts)
+    expect(series).to.deep.equal([['1', '2'], ['1', '3'], ['4']])
+    expect(series.every(Object.isFrozen)).to.equal(true)
   })
 
   it('throw their problems each time', () => {
@@ -128,7 +132,7 @@ describe('cached queries', () => {
       {
         base: Type.String(),
         amount: Type.Optional(Decimal('Of base.')),
-        amounts: Type.Optional(Type.Array(Type.String())),
+        amounts: Type.Optional(Type.Array(Decimal('Of base.'), { maxItems: 4 })),
         rawamount: Type.Optional(Type.String()),
       },
       { additionalProperties: false },
@@ -148,6 +152,7 @@ describe('cached queries', () => {
     )
     const field = fc.oneof(
       amount.map((each) => `amount=${each}`),
+      fc.array(amount, { maxLength: 5 }).map((each) => `amounts=${each.join()}`),
       fc.constantFrom('base=WETH', 'base=USDC', 'base=%57ETH', 'amounts=1,2', 'amount[]=3', 'rawamount=5', 'amount', 'depth=1', ''),
     )
     fc.assert(
@@ -159,13 +164,17 @@ describe('cached queries', () => {
     )
   })
 
-  it('reads the amount alone where all else was read before', () => {
+  it('reads the amount, or the list of amounts, alone where all else was read before', () => {
     let reads = 0
-    const read = fieldsReader(Type.Object({ base: Type.String(), amount: Decimal('Of base.') }, { additionalProperties: false }))
+    const amount = Decimal('Of base.')
+    const fields = { base: Type.String(), amount: Type.Optional(amount), amounts: Type.Optional(Type.Array(amount)) }
+    const read = fieldsReader(Type.Object(fields, { additionalProperties: false }))
     const counted = Object.assign((...given: Parameters<typeof read>) => ((reads += 1), read(...given)), { replaced: read.replaced })
-    const readSearch = cachedQueryReader<{ base: string; amount: string }>(counted)
+    const readSearch = cachedQueryReader<{ base: string; amount?: string; amounts?: readonly string[] }>(counted)
     const amounts = ['1', '2.5', '0.001'].map((each) => readSearch(`base=WETH&amount=${each}`).request.amount)
     expect({ amounts, reads }).to.deep.equal({ amounts: ['1', '2.5', '0.001'], reads: 1 })
+    const lists = ['1,2.5', '3', '2,0.001,4'].map((each) => readSearch(`base=WETH&amounts=${each}`).request.amounts)
+    expect({ lists, reads }).to.deep.equal({ lists: [['1', '2.5'], ['3'], ['2', '0.001', '4']], reads: 2 })
   })
 
   it('share one hidden class, however many amounts come', () => {
