@@ -159,7 +159,7 @@ export function createPairQuoter(
     swap: Swap,
     question: QuoteKey,
     at: At,
-    missing = new MissingReads<MissingState>(),
+    missing?: MissingReads<MissingState>,
   ): Quote | Promise<Quote> {
     const { snapshot } = pinned
     if (snapshot === bundle.peek()) {
@@ -167,10 +167,11 @@ export function createPairQuoter(
       const known = cache.get(question)
       if (known) return known
     }
-    const quote = quoteBy(snapshot, swap, missing.left)
+    const quote = quoteBy(snapshot, swap, missing ? missing.left : readsAfterFirst)
     if ('missing' in quote) {
-      missing.add(quote.missing)
-      return pinned.readMore(quote.missing, at).then(() => computePinned(pinned, swap, question, at, missing))
+      const all = missing ?? new MissingReads<MissingState>()
+      all.add(quote.missing)
+      return pinned.readMore(quote.missing, at).then(() => computePinned(pinned, swap, question, at, all))
     }
     const vetting = pricing.vet(quote, snapshot.states, at)
     return vetting ? vetting.then(() => keep(snapshot, question, quote)) : keep(snapshot, question, quote)

@@ -403,7 +403,7 @@ describe('prices of several amounts', () => {
 
   /** As the handler asks: a price of each amount, by one connector or the first of several. */
   const seriesOf = async (amounts: readonly string[], venues: readonly QuoteVenue[]) =>
-    priceOfEach(amounts, { ...names, connector: 'any' }, async ({ amount }, block) => {
+    priceOfEach({ amounts }, async (amount, block) => {
       const swap = sell(one, BigInt(amount))
       const [quote] = await Promise.all(venues.map(async (venue) => quotes.quote(venue, swap, {}, at, block)))
       if (!quote) throw new Error('no venue')
@@ -415,7 +415,6 @@ describe('prices of several amounts', () => {
         source: 'memory',
       }
     })
-  const names = { chain: 'ethereum', network: 'local', base: '0x1', quote: '0xc', side: 'SELL' } as const
   const shownAs = {
     base: '0x1',
     quote: '0xc',

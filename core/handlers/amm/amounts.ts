@@ -4,12 +4,14 @@ import { OneBlock } from '../../live-state/one-block.ts'
 import { after } from '../../base/async.ts'
 import { badFields, errorFields, SluiceError, type FieldProblem } from '../../base/errors.ts'
 
-export type WithAmount = AMMPriceRequest & { amount: string }
-export const hasAmount = (request: AMMPriceRequest): request is WithAmount => request.amount !== undefined
-
 type Price = Omit<AMMPriceResponse, 'network' | 'timestamp' | 'latency' | 'quotes'>
 
-type PriceOf = (request: WithAmount, block: OneBlock) => Price | Promise<Price>
+/** The price of an amount. @param isAnswer whether it is what the answer itself has, which tells the allowance of a wallet, too */
+type PriceOf = (amount: string, block: OneBlock, isAnswer: boolean) => Price | Promise<Price>
+/** `amount` and `amounts` of a request. */
+interface Asked extends Pick<AMMPriceRequest, 'amount'> {
+  readonly amounts: readonly string[]
+}
 type PriceOfEach = Price & Pick<AMMPriceResponse, 'quotes'>
 /** Undefined where nobody else waits for the event loop; else until it is this request's turn again. */
 type NextTurn = () => Promise<unknown> | undefined
@@ -22,39 +24,28 @@ const maxTries = 5
  * @throws SluiceError NETWORK where blocks come too fast for that
  */
 export function priceOfEach(
-  amounts: readonly string[],
-  request: AMMPriceRequest,
+  asked: Asked,
   price: PriceOf,
   nextTurn: NextTurn = () => undefined,
   triesLeft = maxTries,
 ): PriceOfEach | Promise<PriceOfEach> {
   const block = new OneBlock()
-  return after(priceAt(block, amounts, request, price, nextTurn), (answer) => {
+  return after(priceAt(block, asked, price, nextTurn), (answer) => {
     if (block.isOne) return answer
-    if (triesLeft > 1) return priceOfEach(amounts, request, price, nextTurn, triesLeft - 1)
+    if (triesLeft > 1) return priceOfEach(asked, price, nextTurn, triesLeft - 1)
     throw new SluiceError('NETWORK', 'Blocks come faster than the pools can be read for so many amounts. Try again, or ask for fewer.', {
       retryAfterSeconds: 1,
     })
   })
 }
 
-function priceAt(
-  block: OneBlock,
-  amounts: readonly string[],
-  request: AMMPriceRequest,
-  priceOf: PriceOf,
-  nextTurn: NextTurn,
-): PriceOfEach | Promise<PriceOfEach> {
-  const { address: _, ...noWallet } = request
-  const own = hasAmount(request) ? begun(() => priceOf(request, block)) : undefined
-  const priceOne = (amount: string, index: number) => {
-    // The allowance is for the amount of the answer itself.
-    const asked = { ...(own === undefined && index === 0 ? request : noWallet), amount }
-    return begun(
-      () => priceOf(asked, block),
+function priceAt(block: OneBlock, { amount, amounts }: Asked, priceOf: PriceOf, nextTurn: NextTurn): PriceOfEach | Promise<PriceOfEach> {
+  const own = amount === undefined ? undefined : begun(() => priceOf(amount, block, true))
+  const priceOne = (each: string, index: number) =>
+    begun(
+      () => priceOf(each, block, own === undefined && index === 0),
       (error) => refusalOf(error, index),
     )
-  }
   const show = ([wanted, ...priced]: readonly (Outcome | undefined)[]) => showEach(wanted, priced, amounts)
   const all: (Outcome | Promise<Outcome> | undefined)[] = [own]
   function priceFrom(first: number): PriceOfEach | Promise<PriceOfEach> {
@@ -79,12 +70,12 @@ type Outcome = Price | SluiceError
 function showEach(own: Outcome | undefined, priced: readonly (Outcome | undefined)[], amounts: readonly string[]): PriceOfEach {
   const first = own ?? priced.find((found) => !(found instanceof SluiceError)) ?? priced[0]
   if (first === undefined || first instanceof SluiceError) throw first
-  const quotes = priced.flatMap((found, index) => {
-    if (found instanceof SluiceError) return { amount: amounts[index] ?? '', error: errorFields(found) }
-    if (!found) return []
-    const { base: _base, quote: _quote, allowance: _allowance, ...quoted } = found
-    return quoted
-  })
+  const quotes: PriceOfEach['quotes'] = []
+  for (const [index, found] of priced.entries()) {
+    if (found instanceof SluiceError) quotes.push({ amount: amounts[index] ?? '', error: errorFields(found) })
+    // Whole: of what the answer itself says once, the schema of `quotes` has nothing, so that it is not written.
+    else if (found) quotes.push(found)
+  }
   return { ...first, quotes }
 }
 

@@ -1,5 +1,5 @@
 // The price of a swap, by one connector or by all of a network, and the gas of a typical one.
-import type { AMMPriceResponse } from '../../api/index.ts'
+import type { AMMPriceRequest, AMMPriceResponse } from '../../api/index.ts'
 import type { At, GasTerms, Quote } from '../../contracts/index.ts'
 import { quoteBy } from './approved.ts'
 import { after } from '../../base/async.ts'
@@ -12,34 +12,66 @@ import { isOfOne, LazySignal, type ConnectorContext, type ConnectorsContext, typ
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
 import { effectiveSlippage, slippageBound, tradeRules } from '../slippage.ts'
 import { readAddress, showGas } from '../wallets.ts'
-import { hasAmount, priceOfEach, type WithAmount } from './amounts.ts'
+import { priceOfEach } from './amounts.ts'
 import { askConnectors, refuseChoice, showCandidates, showChoice } from './any.ts'
 import { requireAny } from './ask-each.ts'
 import { keptBest } from './kept-best.ts'
-import { allowanceRaw, planSwap, quoteSwap, readSwapRequest, showSwap, swapPrice, type SourcedQuote, type SwapRequest } from './quote.ts'
+import {
+  allowanceRaw,
+  planSwap,
+  quoteSwap,
+  readTokenPair,
+  showSwap,
+  swapPrice,
+  swapRequestOf,
+  type SourcedQuote,
+  type SwapRequest,
+} from './quote.ts'
+
+/** What all amounts of one request have in common. */
+interface Asked {
+  readonly request: AMMPriceRequest
+  readonly at: At
+  /** A promise where a token is on no list. */
+  tokens(): ReturnType<typeof readTokenPair>
+}
 
 /** Makes no promise if the quote comes from memory: see `after`. */
 const ammPrice: Handler<'AMMPrice'> = (request, context) => {
   refuseChoice(request)
-  const priceOf = (each: WithAmount, block?: OneBlock) =>
-    isOfOne(context) ? priceOne(each, context, block) : priceOfBest(each, context, block)
+  const { amount, amounts } = request
+  const asked = askedOf(request, context)
+  const priceOf = (each: string, block?: OneBlock, isAnswer = true) =>
+    isOfOne(context) ? priceOne(each, asked, context, block, isAnswer) : priceOfBest(each, asked, context, block, isAnswer)
   const { turns } = context.services
   const nextTurn = () => (turns.isOver() ? turns.next(payerOf(context.signal)) : undefined)
-  if (request.amounts !== undefined) return priceOfEach(request.amounts, request, priceOf, nextTurn)
-  if (!hasAmount(request))
+  if (amounts !== undefined) return priceOfEach({ amount, amounts }, priceOf, nextTurn)
+  if (amount === undefined)
     throw badFields([{ field: 'amount', problem: 'is required: a decimal string such as "1.5", or amounts: a list of them' }])
-  return priceOf(request)
+  return priceOf(amount)
 }
 
-function priceOne(request: WithAmount, context: ConnectorContext, block: OneBlock | undefined) {
-  const { network, venue, services } = context
+function askedOf(request: AMMPriceRequest, context: ConnectorsContext): Asked {
   const at = new LazySignal(context)
-  const wallet = request.address === undefined ? undefined : readAddress(network, request.address)
-  const reading = readSwapRequest(request, network, at)
-  // Of a token that is on no list.
+  let tokens: ReturnType<typeof readTokenPair> | undefined
+  return { request, at, tokens: () => (tokens ??= readTokenPair(request, context.network, at)) }
+}
+
+/** @param isAnswer whether the answer tells the allowance of the request's wallet with this price */
+function priceOne(
+  amount: string,
+  { request, at, tokens }: Asked,
+  context: ConnectorContext,
+  block: OneBlock | undefined,
+  isAnswer: boolean,
+) {
+  const { network, venue, services } = context
+  const wallet = isAnswer && request.address !== undefined ? readAddress(network, request.address) : undefined
+  const reading = tokens()
   const asksToken = reading instanceof Promise
-  return after(reading, (swapRequest) =>
-    after(quoteSwap(swapRequest, block ? { network, venue, services, block } : context, at), (sourced) => {
+  return after(reading, (pair) => {
+    const swapRequest = swapRequestOf(request, pair, amount)
+    return after(quoteSwap(swapRequest, block ? { network, venue, services, block } : context, at), (sourced) => {
       const { quote } = sourced
       const boundRaw = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
       const gasTerms = network.impl.gas(quote.gasUnits, quote.head, at)
@@ -50,32 +82,38 @@ function priceOne(request: WithAmount, context: ConnectorContext, block: OneBloc
         ...responseOf(swapRequest, shown, boundRaw, gas, network),
         ...(allowance && { allowance }),
       }))
-    }),
-  )
+    })
+  })
 }
 
-function priceOfBest(request: WithAmount, context: ConnectorsContext, block: OneBlock | undefined) {
+function priceOfBest(
+  amount: string,
+  { request, at, tokens }: Asked,
+  context: ConnectorsContext,
+  block: OneBlock | undefined,
+  isAnswer: boolean,
+) {
   const { network, services } = context
   const scope = { network, services, ...(block && { block }) }
   const { connectors, allowedSlippage, candidates: isAll = false } = request
-  const at = new LazySignal(context)
-  const wallet = request.address === undefined ? undefined : readAddress(network, request.address)
-  const reading = readSwapRequest(request, network, at)
+  const wallet = isAnswer && request.address !== undefined ? readAddress(network, request.address) : undefined
+  const reading = tokens()
   const asksToken = reading instanceof Promise
-  return after(reading, (swap) => {
+  return after(reading, (pair) => {
+    const swap = swapRequestOf(request, pair, amount)
     const asking = { swap, connectors, allowedSlippage, onlyBest: !isAll, ...(wallet !== undefined && { wallet }) }
     const make = () =>
-      after(askConnectors(asking, scope, at), (asked) => {
-        const { candidates, leftOut } = asked
+      after(askConnectors(asking, scope, at), (answers) => {
+        const { candidates, leftOut } = answers
         const [best] = candidates
-        const source = asksToken ? 'rpc' : asked.source
+        const source = asksToken ? 'rpc' : answers.source
         // What is added to a spread's copy makes a hidden class for each object: see `replaced` in field-reader.ts.
         const shown = Object.assign(
           responseOf(swap, { ...best.sourced, source }, best.boundRaw, best.gas, network),
           showChoice(best, leftOut, swap, isAll),
           isAll && { candidates: showCandidates(candidates, swap, network) },
         )
-        return { asked: { ...asked, source }, shown }
+        return { asked: { ...answers, source }, shown }
       })
     if (wallet === undefined && !isAll && !block) return keptBest(questionOf(swap, connectors, allowedSlippage), scope, at, make)
     return after(make(), ({ asked: { candidates }, shown }) => {

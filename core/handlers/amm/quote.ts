@@ -2,6 +2,7 @@
 import type { AMMPriceRequest, AMMTradeRequest } from '../../api/index.ts'
 import type { AMM, At, EvmVerbs, Need, Plan, Quote, QuoteChoice, Swap, SwapTerms, Token } from '../../contracts/index.ts'
 import type { MaybeAsync } from '../../contracts/plugin.ts'
+import { after } from '../../base/async.ts'
 import { fromRaw, priceOf } from '../../base/decimal.ts'
 import { badFields, SluiceError } from '../../base/errors.ts'
 import type { OneBlock } from '../../live-state/one-block.ts'
@@ -26,16 +27,34 @@ export interface SwapRequest {
 
 type SwapFields = Pick<AMMTradeRequest, 'base' | 'quote' | 'amount' | 'side' | 'version' | 'pool'>
 
+type TokenPair = Pick<SwapRequest, 'base' | 'quote'>
+
 /** @throws SluiceError TOKEN_NOT_SUPPORTED, INCOMPLETE_PARAMS */
-export function readSwapRequest(fields: SwapFields, { tokens }: NetworkEntry, at: At): SwapRequest | Promise<SwapRequest> {
+export const readSwapRequest = (fields: SwapFields, network: NetworkEntry, at: At): SwapRequest | Promise<SwapRequest> =>
+  after(readTokenPair(fields, network, at), (pair) => swapRequestOf(fields, pair, fields.amount))
+
+/** @throws SluiceError TOKEN_NOT_SUPPORTED, INCOMPLETE_PARAMS */
+export function readTokenPair(
+  fields: Pick<SwapFields, 'base' | 'quote'>,
+  { tokens }: NetworkEntry,
+  at: At,
+): TokenPair | Promise<TokenPair> {
   const [base, quote] = [tokens.resolve(fields.base, 'base', at), tokens.resolve(fields.quote, 'quote', at)]
-  if (base instanceof Promise || quote instanceof Promise)
-    return Promise.all([base, quote]).then(([one, other]) => swapRequestOf(fields, one, other))
-  return swapRequestOf(fields, base, quote)
+  if (base instanceof Promise || quote instanceof Promise) return Promise.all([base, quote]).then(([one, other]) => tokenPairOf(one, other))
+  return tokenPairOf(base, quote)
 }
 
-function swapRequestOf({ side, amount, version, pool }: SwapFields, base: Token, quote: Token): SwapRequest {
+function tokenPairOf(base: Token, quote: Token): TokenPair {
   if (base.address === quote.address) throw badFields([{ field: 'quote', problem: 'is the same token as base' }])
+  return { base, quote }
+}
+
+/** @throws SluiceError INCOMPLETE_PARAMS */
+export function swapRequestOf(
+  { side, version, pool }: Pick<SwapFields, 'side' | 'version' | 'pool'>,
+  { base, quote }: TokenPair,
+  amount: string,
+): SwapRequest {
   const swapRequest: SwapRequest = { base, quote, side, amountRaw: readPositiveRaw(amount, base, 'amount') }
   if (version !== undefined) swapRequest.version = version
   if (pool !== undefined) swapRequest.pool = pool
