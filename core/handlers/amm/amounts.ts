@@ -9,7 +9,7 @@ type Price = Omit<AMMPriceResponse, 'network' | 'timestamp' | 'latency' | 'quote
 /** The price of an amount. @param isAnswer whether it is what the answer itself has, which tells the allowance of a wallet, too */
 type PriceOf = (amount: string, block: OneBlock, isAnswer: boolean) => Price | Promise<Price>
 /** `amount` and `amounts` of a request. */
-interface Asked extends Pick<AMMPriceRequest, 'amount'> {
+interface WantedAmounts extends Pick<AMMPriceRequest, 'amount'> {
   readonly amounts: readonly string[]
 }
 type PriceOfEach = Price & Pick<AMMPriceResponse, 'quotes'>
@@ -24,7 +24,7 @@ const maxTries = 5
  * @throws SluiceError NETWORK where blocks come too fast for that
  */
 export function priceOfEach(
-  asked: Asked,
+  asked: WantedAmounts,
   price: PriceOf,
   nextTurn: NextTurn = () => undefined,
   triesLeft = maxTries,
@@ -39,7 +39,12 @@ export function priceOfEach(
   })
 }
 
-function priceAt(block: OneBlock, { amount, amounts }: Asked, priceOf: PriceOf, nextTurn: NextTurn): PriceOfEach | Promise<PriceOfEach> {
+function priceAt(
+  block: OneBlock,
+  { amount, amounts }: WantedAmounts,
+  priceOf: PriceOf,
+  nextTurn: NextTurn,
+): PriceOfEach | Promise<PriceOfEach> {
   const own = amount === undefined ? undefined : begun(() => priceOf(amount, block, true))
   const priceOne = (each: string, index: number) =>
     begun(

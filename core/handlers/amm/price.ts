@@ -29,7 +29,7 @@ import {
 } from './quote.ts'
 
 /** What all amounts of one request have in common. */
-interface Asked {
+interface PriceQuestion {
   readonly request: AMMPriceRequest
   readonly at: At
   /** A promise where a token is on no list. */
@@ -40,9 +40,9 @@ interface Asked {
 const ammPrice: Handler<'AMMPrice'> = (request, context) => {
   refuseChoice(request)
   const { amount, amounts } = request
-  const asked = askedOf(request, context)
+  const question = questionFrom(request, context)
   const priceOf = (each: string, block?: OneBlock, isAnswer = true) =>
-    isOfOne(context) ? priceOne(each, asked, context, block, isAnswer) : priceOfBest(each, asked, context, block, isAnswer)
+    isOfOne(context) ? priceOne(each, question, context, block, isAnswer) : priceOfBest(each, question, context, block, isAnswer)
   const { turns } = context.services
   const nextTurn = () => (turns.isOver() ? turns.next(payerOf(context.signal)) : undefined)
   if (amounts !== undefined) return priceOfEach({ amount, amounts }, priceOf, nextTurn)
@@ -51,7 +51,7 @@ const ammPrice: Handler<'AMMPrice'> = (request, context) => {
   return priceOf(amount)
 }
 
-function askedOf(request: AMMPriceRequest, context: ConnectorsContext): Asked {
+function questionFrom(request: AMMPriceRequest, context: ConnectorsContext): PriceQuestion {
   const at = new LazySignal(context)
   let tokens: ReturnType<typeof readTokenPair> | undefined
   return { request, at, tokens: () => (tokens ??= readTokenPair(request, context.network, at)) }
@@ -60,7 +60,7 @@ function askedOf(request: AMMPriceRequest, context: ConnectorsContext): Asked {
 /** @param isAnswer whether the answer tells the allowance of the request's wallet with this price */
 function priceOne(
   amount: string,
-  { request, at, tokens }: Asked,
+  { request, at, tokens }: PriceQuestion,
   context: ConnectorContext,
   block: OneBlock | undefined,
   isAnswer: boolean,
@@ -88,7 +88,7 @@ function priceOne(
 
 function priceOfBest(
   amount: string,
-  { request, at, tokens }: Asked,
+  { request, at, tokens }: PriceQuestion,
   context: ConnectorsContext,
   block: OneBlock | undefined,
   isAnswer: boolean,
