@@ -9,6 +9,7 @@ import {
   ConnectorName,
   connectorFields,
   Decimal,
+  Digits,
   gasFields,
   pageFields,
   refusalFields,
@@ -117,22 +118,21 @@ const LeftOut = Type.Array(Refusal, {
 })
 
 const quoted = {
-  amount: Type.String({ description: 'Of the base token.' }),
-  rawAmount: Type.String({ description: "The amount in the base token's smallest unit." }),
-  expectedAmount: Type.String({ description: 'Quote tokens to pay (BUY) or to receive (SELL).' }),
-  price: Type.String({ description: 'Quote per one base; rounded up for BUY and down for SELL.' }),
+  amount: Digits('Of the base token.'),
+  rawAmount: Digits("The amount in the base token's smallest unit."),
+  expectedAmount: Digits('Quote tokens to pay (BUY) or to receive (SELL).'),
+  price: Digits('Quote per one base; rounded up for BUY and down for SELL.'),
   ...gasFields,
-  priceImpact: Type.String({
-    description:
-      "Fraction of the input's value that the swap loses, at the pools' marginal price and fees included: 1 − output / (input × marginal price). The same for BUY and SELL.",
-  }),
+  priceImpact: Digits(
+    "Fraction of the input's value that the swap loses, at the pools' marginal price and fees included: 1 − output / (input × marginal price). The same for BUY and SELL.",
+  ),
   route: Type.Array(Hop, { description: 'The pools in order; if the swap is split, one path after the other.' }),
   blockNumber: Type.Number({ description: 'The block of the quote.' }),
   source: Type.Enum(['memory', 'rpc'], {
     description:
       'memory: computed from state that the server keeps up to date, and no node was asked for any of the answer; rpc: one was, for the price, the cost of gas, a token that is on no list, or the allowances of `address`.',
   }),
-  slippagePrice: Type.String({ description: 'The worst price that a trade without limitPrice would accept.' }),
+  slippagePrice: Digits('The worst price that a trade without limitPrice would accept.'),
   connector: Type.Optional(Type.String({ description: 'With `any`: whose price this is.' })),
   gasCostInQuote: Type.Optional(GasCostInQuote),
   candidates: Type.Optional(

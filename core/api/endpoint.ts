@@ -187,6 +187,9 @@ export const envelopeFields = {
   latency: Type.Number({ description: 'Seconds from the request to the answer.' }),
 }
 
+/** Text of an answer that JSON has as it is: digits that the server itself wrote, with a sign and a point at most. Nothing of it is escaped. */
+export const Digits = (description: string) => Type.String({ description, digits: true })
+
 export const gasFields = {
   gasPrice: Type.Number({ description: 'Base fee plus tip, in gwei: 10^-9 of the native coin.' }),
   gasPriceToken: Type.String({ description: 'Symbol of the token that pays for gas.' }),

@@ -18,6 +18,7 @@ const silent: ReadonlySet<string> = new Set([
   'minItems',
   'maxItems',
   'expects',
+  'digits',
 ])
 
 /**

@@ -28,7 +28,7 @@ export function createRenderer(response: TSchema, hidePaths: ((text: string) => 
   const opens = new WeakMap<object, string>()
 
   function serialized(shown: object): string {
-    serialize ??= fastJsonStringify(schema())
+    serialize ??= fastJsonStringify(withoutEscapes(schema()), writing)
     const json = serialize(shown)
     return hidePaths ? hidePaths(json) : json
   }
@@ -74,6 +74,15 @@ const timestampOf = (answer: object): number =>
 
 /** Rounded to microseconds: further digits are noise of the clock. */
 const secondsSince = (startedAtMs: number) => Math.round((performance.now() - startedAtMs) * 1000) / 1e6
+
+/** Where the library chooses between two kinds of answer, it validates, and warns of formats that it does not know. */
+const writing = { ajv: { formats: { unsafe: true } } } as const
+
+/** Of `Digits`, the library's word for text that it need not look through. */
+const withoutEscapes = (schema: object): object =>
+  JSON.parse(JSON.stringify(schema), (_, part: unknown) =>
+    isObject(part) && part['digits'] === true ? { type: 'string', format: 'unsafe' } : part,
+  )
 
 /** It is for the request to say them, whatever the answer has. */
 function withoutEnvelope({ properties, required, ...schema }: TObject): object {

@@ -13,8 +13,8 @@ type Schema = Record<string, unknown>
 /** By the name of the endpoint. */
 const examples: Readonly<Record<string, { readonly request: object; readonly response?: unknown }>> = captured
 
-/** Keywords that only our reader of fields knows. */
-const ownKeywords: ReadonlySet<string> = new Set(['expects', 'acceptsNumber', 'apart', 'rules'])
+/** Keywords that only our reader of fields and our writer of answers know. */
+const ownKeywords: ReadonlySet<string> = new Set(['expects', 'acceptsNumber', 'apart', 'rules', 'digits'])
 
 /** The OpenAPI 3.1 document of the endpoints that the loaded plugins can answer. */
 export function openapi(registry: Registry): object {

@@ -1,7 +1,10 @@
 import { expect } from 'chai'
 import fastJsonStringify from 'fast-json-stringify'
+import { AMMPriceResponse } from '../../core/api/amm.ts'
 import { endpoints } from '../../core/api/index.ts'
+import { errorFields, SluiceError } from '../../core/base/errors.ts'
 import { copierOf } from '../../core/handlers/answer-copies.ts'
+import { createRenderer } from '../../core/handlers/answer-forms.ts'
 import examples from '../../core/http/openapi-examples.json' with { type: 'json' }
 
 const plain = (schema: object): object => JSON.parse(JSON.stringify(schema))
@@ -77,5 +80,30 @@ describe('the copy of an answer', () => {
     made.route.push({ pool: '0x2' })
     Object.assign(made.route[0] ?? expect.fail(), { pool: '0x3' })
     expect(given).to.deep.equal({ route: [{ pool: '0x1' }] })
+  })
+})
+
+describe('the text of an answer', () => {
+  const withoutTime = ({ timestamp: _timestamp, latency: _latency, ...rest }: Record<string, unknown>) => rest
+
+  it('has digits as they are and all other text escaped, and warns of nothing', () => {
+    const { response: example } = Object(examples.AMMPrice)
+    const price = { ...example, route: [{ ...example.route[0], pool: 'a "pool"\n' }], gasPriceToken: '\\' }
+    const refusal = { amount: '7.5', error: errorFields(new SluiceError('PRICE_FAILED', 'no "pool"')) }
+    const answer = { ...price, quotes: [price, refusal] }
+    const warned: unknown[] = []
+    const { warn } = console
+    console.warn = (...words: unknown[]) => void warned.push(words)
+    try {
+      const { body } = createRenderer(AMMPriceResponse, undefined).render(answer, { request: { network: price.network } }, 0)
+      const written = withoutTime(JSON.parse(body))
+      expect(written).to.deep.equal(withoutTime(Object(copierOf(plain(AMMPriceResponse))(answer))))
+      const [first, second] = Object(written).quotes
+      expect(first).to.include({ gasPriceToken: '\\', price: price.price }).and.not.have.property('base')
+      expect(second).to.deep.equal(refusal)
+    } finally {
+      console.warn = warn
+    }
+    expect(warned).to.deep.equal([])
   })
 })

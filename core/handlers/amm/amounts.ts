@@ -76,7 +76,8 @@ function showEach(own: Outcome | undefined, priced: readonly (Outcome | undefine
   const first = own ?? priced.find((found) => !(found instanceof SluiceError)) ?? priced[0]
   if (first === undefined || first instanceof SluiceError) throw first
   const quotes: PriceOfEach['quotes'] = []
-  for (const [index, found] of priced.entries()) {
+  for (let index = 0; index < priced.length; index += 1) {
+    const found = priced[index]
     if (found instanceof SluiceError) quotes.push({ amount: amounts[index] ?? '', error: errorFields(found) })
     // Whole: of what the answer itself says once, the schema of `quotes` has nothing, so that it is not written.
     else if (found) quotes.push(found)
