@@ -146,10 +146,13 @@ describe('quotes from memory', function () {
     await rm(place.folder, { recursive: true })
     market = openMarket()
 
+    // What a block in between changes would be read, too.
+    await fixture.provider.send('evm_setIntervalMining', [0])
     const trips = roundTripsTo(rpcUrl)
     trips.record()
     await market.quotes.quote(proxied, sell(ether), {}, at())
     const steps = trips.take().map(({ step }) => step)
+    await fixture.provider.send('evm_setIntervalMining', [1])
     expect(steps.length).to.be.greaterThan(0)
     expect(Math.max(...steps)).to.be.at.most(2)
     await market.stop()
