@@ -64,7 +64,7 @@ function readPlain(search: string): Record<string, unknown> | undefined {
 
 export interface FieldsReader<T> {
   (fields: Readonly<Record<string, unknown>>, from: 'query' | 'body'): T
-  /** What was read of a query, with another value of one field that it has; undefined where that is not valid by itself. */
+  /** What was read of a query, with another value of one field that it has, a list of it frozen; undefined where that is not valid by itself. */
   replaced?(read: T, field: string, value: string): T | undefined
 }
 
@@ -101,7 +101,7 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
     if (!ofField || text === '') return undefined
     let isValid = validators.get(field)
     if (!isValid) validators.set(field, (isValid = compilerOf(ofField).compile(ofField)))
-    const value = readers.get(field)?.(text, 'query')
+    const value = Object.freeze(readers.get(field)?.(text, 'query'))
     if (!isValid(value) || hasNul(value)) return undefined
     // Field by field: where a spread's copy is frozen, V8 makes a hidden class for it alone, so that nothing that reads it is found again.
     const copy: Fields = {}

@@ -47,9 +47,7 @@ export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (que
     const { field } = form
     if (form.request) {
       last = form
-      const replaced = read.replaced?.(form.request, field, amount)
-      if (replaced) Object.freeze(Object(replaced)[field])
-      return replaced ?? readAll(query)
+      return read.replaced?.(form.request, field, amount) ?? readAll(query)
     }
     const request = readAll(query)
     // It may be there twice.
