@@ -28,21 +28,31 @@ import {
   type SwapRequest,
 } from './quote.ts'
 
-/** What all amounts of one request have in common. */
+/** A request for a price, for each of its amounts the same but for the wallet. */
 interface PriceQuestion {
   readonly request: AMMPriceRequest
   readonly at: At
-  /** A promise where a token is on no list. */
-  tokens(): ReturnType<typeof readTokenPair>
+  /** A token is on no list, so that a node was asked for it. */
+  readonly asksToken: boolean
+  /** Whose allowance the answer tells. */
+  readonly wallet: string | undefined
 }
 
 /** Makes no promise if the quote comes from memory: see `after`. */
 const ammPrice: Handler<'AMMPrice'> = (request, context) => {
   refuseChoice(request)
   const { amount, amounts } = request
-  const question = questionFrom(request, context)
-  const priceOf = (each: string, block?: OneBlock, isAnswer = true) =>
-    isOfOne(context) ? priceOne(each, question, context, block, isAnswer) : priceOfBest(each, question, context, block, isAnswer)
+  const at = new LazySignal(context)
+  let known: ReturnType<typeof readTokenPair> | undefined
+  const priceOf = (each: string, block?: OneBlock, isAnswer = true) => {
+    const wallet = isAnswer && request.address !== undefined ? readAddress(context.network, request.address) : undefined
+    const tokens = (known ??= readTokenPair(request, context.network, at))
+    const question = { request, at, wallet, asksToken: tokens instanceof Promise }
+    return after(tokens, (pair) => {
+      const swap = swapRequestOf(request, pair, each)
+      return isOfOne(context) ? priceOne(swap, question, context, block) : priceOfBest(swap, question, context, block)
+    })
+  }
   const { turns } = context.services
   const nextTurn = () => (turns.isOver() ? turns.next(payerOf(context.signal)) : undefined)
   if (amounts !== undefined) return priceOfEach({ amount, amounts }, priceOf, nextTurn)
@@ -51,77 +61,55 @@ const ammPrice: Handler<'AMMPrice'> = (request, context) => {
   return priceOf(amount)
 }
 
-function questionFrom(request: AMMPriceRequest, context: ConnectorsContext): PriceQuestion {
-  const at = new LazySignal(context)
-  let tokens: ReturnType<typeof readTokenPair> | undefined
-  return { request, at, tokens: () => (tokens ??= readTokenPair(request, context.network, at)) }
-}
-
-/** @param isAnswer whether the answer tells the allowance of the request's wallet with this price */
 function priceOne(
-  amount: string,
-  { request, at, tokens }: PriceQuestion,
+  swapRequest: SwapRequest,
+  { request, at, asksToken, wallet }: PriceQuestion,
   context: ConnectorContext,
   block: OneBlock | undefined,
-  isAnswer: boolean,
 ) {
   const { network, venue, services } = context
-  const wallet = isAnswer && request.address !== undefined ? readAddress(network, request.address) : undefined
-  const reading = tokens()
-  const asksToken = reading instanceof Promise
-  return after(reading, (pair) => {
-    const swapRequest = swapRequestOf(request, pair, amount)
-    return after(quoteSwap(swapRequest, block ? { network, venue, services, block } : context, at), (sourced) => {
-      const { quote } = sourced
-      const boundRaw = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
-      const gasTerms = network.impl.gas(quote.gasUnits, quote.head, at)
-      const hasAsked = asksToken || gasTerms instanceof Promise || wallet !== undefined
-      const shown: SourcedQuote = hasAsked ? { ...sourced, source: 'rpc' } : sourced
-      if (wallet === undefined) return after(gasTerms, (gas) => cachedResponse(swapRequest, shown, boundRaw, gas, network))
-      return Promise.all([gasTerms, allowanceOf(wallet, quote, boundRaw, network, venue, at)]).then(([gas, allowance]) => ({
-        ...responseOf(swapRequest, shown, boundRaw, gas, network),
-        ...(allowance && { allowance }),
-      }))
-    })
+  return after(quoteSwap(swapRequest, block ? { network, venue, services, block } : context, at), (sourced) => {
+    const { quote } = sourced
+    const boundRaw = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
+    const gasTerms = network.impl.gas(quote.gasUnits, quote.head, at)
+    const hasAsked = asksToken || gasTerms instanceof Promise || wallet !== undefined
+    const shown: SourcedQuote = hasAsked ? { ...sourced, source: 'rpc' } : sourced
+    if (wallet === undefined) return after(gasTerms, (gas) => cachedResponse(swapRequest, shown, boundRaw, gas, network))
+    return Promise.all([gasTerms, allowanceOf(wallet, quote, boundRaw, network, venue, at)]).then(([gas, allowance]) => ({
+      ...responseOf(swapRequest, shown, boundRaw, gas, network),
+      ...(allowance && { allowance }),
+    }))
   })
 }
 
 function priceOfBest(
-  amount: string,
-  { request, at, tokens }: PriceQuestion,
-  context: ConnectorsContext,
+  swap: SwapRequest,
+  { request, at, asksToken, wallet }: PriceQuestion,
+  { network, services }: ConnectorsContext,
   block: OneBlock | undefined,
-  isAnswer: boolean,
 ) {
-  const { network, services } = context
   const scope = { network, services, ...(block && { block }) }
   const { connectors, allowedSlippage, candidates: isAll = false } = request
-  const wallet = isAnswer && request.address !== undefined ? readAddress(network, request.address) : undefined
-  const reading = tokens()
-  const asksToken = reading instanceof Promise
-  return after(reading, (pair) => {
-    const swap = swapRequestOf(request, pair, amount)
-    const asking = { swap, connectors, allowedSlippage, onlyBest: !isAll, ...(wallet !== undefined && { wallet }) }
-    const make = () =>
-      after(askConnectors(asking, scope, at), (answers) => {
-        const { candidates, leftOut } = answers
-        const [best] = candidates
-        const source = asksToken ? 'rpc' : answers.source
-        // What is added to a spread's copy makes a hidden class for each object: see `replaced` in field-reader.ts.
-        const shown = Object.assign(
-          responseOf(swap, { ...best.sourced, source }, best.boundRaw, best.gas, network),
-          showChoice(best, leftOut, swap, isAll),
-          isAll && { candidates: showCandidates(candidates, swap, network) },
-        )
-        return { asked: { ...answers, source }, shown }
-      })
-    if (wallet === undefined && !isAll && !block) return keptBest(questionOf(swap, connectors, allowedSlippage), scope, at, make)
-    return after(make(), ({ asked: { candidates }, shown }) => {
+  const asking = { swap, connectors, allowedSlippage, onlyBest: !isAll, ...(wallet !== undefined && { wallet }) }
+  const make = () =>
+    after(askConnectors(asking, scope, at), (asked) => {
+      const { candidates, leftOut } = asked
       const [best] = candidates
-      if (wallet === undefined) return shown
-      const allowed = allowanceOf(wallet, best.sourced.quote, best.boundRaw, network, best.venue, at)
-      return allowed.then((allowance) => ({ ...shown, ...(allowance && { allowance }) }))
+      const source = asksToken ? 'rpc' : asked.source
+      // What is added to a spread's copy makes a hidden class for each object: see `replaced` in field-reader.ts.
+      const shown = Object.assign(
+        responseOf(swap, { ...best.sourced, source }, best.boundRaw, best.gas, network),
+        showChoice(best, leftOut, swap, isAll),
+        isAll && { candidates: showCandidates(candidates, swap, network) },
+      )
+      return { asked: { ...asked, source }, shown }
     })
+  if (wallet === undefined && !isAll && !block) return keptBest(questionOf(swap, connectors, allowedSlippage), scope, at, make)
+  return after(make(), ({ asked: { candidates }, shown }) => {
+    const [best] = candidates
+    if (wallet === undefined) return shown
+    const allowed = allowanceOf(wallet, best.sourced.quote, best.boundRaw, network, best.venue, at)
+    return allowed.then((allowance) => ({ ...shown, ...(allowance && { allowance }) }))
   })
 }
 
