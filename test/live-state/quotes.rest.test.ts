@@ -146,7 +146,7 @@ describe('quotes from memory', function () {
     await rm(place.folder, { recursive: true })
     market = openMarket()
 
-    // What a block in between changes would be read, too.
+    // A block that comes meanwhile costs a round trip more.
     await fixture.provider.send('evm_setIntervalMining', [0])
     const trips = roundTripsTo(rpcUrl)
     trips.record()

@@ -64,7 +64,7 @@ export async function settleHyperliquid(stage: HyperliquidStage, random: Random)
   }
 }
 
-/** What the exchange would still carry out: neither is its time over, nor has another action of its signer used its nonce. */
+/** Signed actions that the exchange would still accept: not expired, and with a nonce that their signer has not used. */
 export function liveActions(
   signed: ExchangeHistory['signed'],
   { journal, executed, now }: Pick<ExchangeHistory, 'journal' | 'executed'> & { now: number },
