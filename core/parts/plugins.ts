@@ -28,6 +28,7 @@ import {
   type Venues,
 } from '../plugins/index.ts'
 import { railName } from '../transactions/entry.ts'
+import { shortestStallSeconds } from '../wallet/server-watch.ts'
 import type { ServerParts } from './server-parts.ts'
 
 /** What is built in is ready before hosts start, unless its nodes are away. */
@@ -62,8 +63,23 @@ export function notAllowedYet(plugins: readonly string[]): string[] {
   ]
 }
 
-/** Before plugins run in this thread: a plugin that passes its trial may still loop here. */
+/**
+ * Who ends this process when its event loop is blocked. A thread can say which function runs; the signer's keeper cannot, but takes no memory for it.
+ * Code of others runs here where the operator trusts it, and may loop after it passed its trial. Only Linux tells a process of another one that is stopped.
+ */
+export function loopsWatchedBy({
+  settings: { limits, log, signer },
+  allowed,
+}: Pick<ServerParts, 'settings' | 'allowed'>): 'thread' | 'keeper' {
+  const runsHere = allowed.found.some(({ tier }) => tier === 'trusted')
+  const wantsFunctions = log.level === 'debug' || log.level === 'trace'
+  const hasKeeper = signer.socket === undefined && process.platform === 'linux' && limits.pluginStallSeconds >= shortestStallSeconds
+  return runsHere || wantsFunctions || !hasKeeper ? 'thread' : 'keeper'
+}
+
+/** Before plugins run in this thread. */
 export function watchLoops({ settings, allowed }: ServerParts): { stop(): unknown } {
+  if (loopsWatchedBy({ settings, allowed }) === 'keeper') return { stop: () => {} }
   const watchdog = startWatchdog({ stallSeconds: settings.limits.pluginStallSeconds })
   watchdog.watch(allowed.found)
   return watchdog

@@ -1,9 +1,10 @@
 // A process between the server and the signer. It holds the passphrases, so that the server does not have to, and starts the signer
-// again when it ends; a signer that hangs is killed first. It passes every other message on without reading it, and it has no key: the text of one
+// again when it ends; a signer that hangs is killed first, and so is a server that hangs, where the server asks for it. It passes every other message on without reading it, and it has no key: the text of one
 // that a client sent goes through it to the signer, with the passphrase that the signer encrypts it with.
 import { takeSecret } from '../keys/passphrase.ts'
 import { readAddKey, type AddKeyMessage } from './add-key-message.ts'
-import { serveParent, supervise, tellParent } from './supervisor.ts'
+import { readWatchMessage, watchServer } from './server-watch.ts'
+import { isPing, serveParent, supervise, tellParent } from './supervisor.ts'
 
 const stopGraceMs = 2_000
 
@@ -16,6 +17,7 @@ let passphraseBytes = 0
 let lastRead: Promise<unknown> = Promise.resolve()
 /** Whether the signer that runs was told what to open: it reads that from the pipe first. */
 let isOpening = false
+let serverWatch: ReturnType<typeof watchServer> | undefined
 
 const signer = supervise({
   module: 'signer-process',
@@ -85,8 +87,14 @@ process.on('message', (message) => {
     if (asked) void passKey(asked)
     return
   }
+  if (message.type === 'watch') {
+    const asked = readWatchMessage(message)
+    if (asked) serverWatch ??= watchServer(asked)
+    return
+  }
   // The heartbeat is the keeper's own.
-  if (message.type !== 'ping') signer.send(message)
+  if (isPing(message)) serverWatch?.hear(message.beingDebugged === true)
+  else signer.send(message)
 })
 
 serveParent(() => {

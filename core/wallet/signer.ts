@@ -16,6 +16,7 @@ import {
   type Wallet,
 } from './signer-messages.ts'
 import { passphraseBytes, type Passphrase } from '../keys/passphrase.ts'
+import type { WatchMessage } from './server-watch.ts'
 import { supervise } from './supervisor.ts'
 
 /** Where the signer logs. A pino logger fits. */
@@ -39,6 +40,8 @@ export interface SignerOptions {
   readonly files: SignerFiles
   /** Clients may send keys, which it keeps. */
   readonly acceptsKeys?: boolean
+  /** Its keeper ends this process where the event loop is blocked for so long. Absent: something else watches it. */
+  readonly stallSeconds?: number | undefined
   readonly log: SignerLog
 }
 
@@ -126,6 +129,7 @@ function superviseSigner({
   devnet,
   files,
   acceptsKeys = false,
+  stallSeconds,
   log,
 }: Omit<SignerOptions, 'passphrase' | 'ofSeals'>) {
   const opened = [...(devnet ? [devnetSetting()] : []), ...keySources]
@@ -214,7 +218,10 @@ function superviseSigner({
       down(`its keeper: ${reason}`)
     },
     // The passphrase is lost with the keeper: keys of the keystore stay locked until the server is restarted. Devnet wallets do not.
-    onRestart: () => sendOpen(undefined),
+    onRestart() {
+      sendWatch()
+      sendOpen(undefined)
+    },
   })
   const isReady = (): boolean => signerProcessId !== undefined && silent.size === 0
   const send = (message: ToSigner): void => keeper.send(message)
@@ -224,6 +231,9 @@ function superviseSigner({
     send: (message, key, onWritten) => keeper.send(message, key, onWritten),
     onAdded: (added) => void (wallets = withAdded(wallets ?? [], added)),
   })
+  const sendWatch = (): void => {
+    if (stallSeconds !== undefined) keeper.send({ type: 'watch', stallSeconds } satisfies WatchMessage)
+  }
   const sendOpen = (secrets: Secrets | undefined): void => {
     const goesBy = { keySources: opened, dataDir, files, ...(acceptsKeys && { acceptsKeys }) }
     keeper.send({ type: 'open', ...goesBy, ...secrets?.lengths } satisfies ToSigner, secrets?.bytes)
@@ -232,6 +242,7 @@ function superviseSigner({
   return {
     /** @returns why keys could not be opened */
     open(secrets: Secrets | undefined) {
+      sendWatch()
       sendOpen(secrets)
       return firstReady
     },

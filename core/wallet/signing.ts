@@ -65,6 +65,8 @@ interface SignerParts {
   devnetChains?: readonly string[]
   /** Clients may send keys. */
   acceptsKeys?: boolean
+  /** The signer's keeper ends this process where its event loop is blocked for so long. */
+  stallSeconds?: number | undefined
 }
 
 /**
@@ -146,6 +148,7 @@ export const openKeys = async ({
   files,
   devnetChains = [],
   acceptsKeys = false,
+  stallSeconds,
 }: SignerParts): Promise<Signer> => {
   const { data, devnet, wallet } = settings
   try {
@@ -157,6 +160,7 @@ export const openKeys = async ({
       devnet: devnet.enabled,
       files,
       acceptsKeys,
+      stallSeconds,
       log,
     })
     const { limits } = limitsAtStart(settings.confDir)

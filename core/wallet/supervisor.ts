@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import inspector from 'node:inspector'
 import { fileURLToPath } from 'node:url'
+import { isStoppedProcess } from '../base/blocked-loop.ts'
 import { refuseCoreFiles, withoutCoreFiles } from '../base/core-files.ts'
 import { lateOptimizing } from '../base/late-optimizing.ts'
 import { programUrl } from '../base/layout.ts'
@@ -138,8 +138,16 @@ interface HeartbeatOptions extends Pick<SuperviseOptions, 'whenStopped' | 'onSil
   onHung(seconds: number): void
 }
 
-const ping = { type: 'ping' }
+interface Ping {
+  readonly type: 'ping'
+  /** A debugger is attached to who sends it, and may pause it for as long as somebody thinks. */
+  readonly beingDebugged?: true
+}
+
+const ping = (): Ping => ({ type: 'ping', ...(inspector.url() !== undefined && { beingDebugged: true }) })
 const pong = { type: 'pong' }
+
+export const isPing = (message: unknown): message is Ping => isOf(message, 'ping')
 
 const isOf = (message: unknown, type: string): boolean => message instanceof Object && 'type' in message && message.type === type
 
@@ -152,7 +160,7 @@ function watchHeartbeat(launched: ChildProcess, { whenStopped, patienceBeats, on
 
   const beat = (): void => {
     if (!launched.connected || launched.pid === undefined) return
-    if (beats === 0) launched.send(ping, () => {})
+    if (beats === 0) launched.send(ping(), () => {})
     beats += 1
     if (beats < stoppedAfterBeats) return
     const isStopped = isStoppedProcess(launched.pid)
@@ -180,16 +188,6 @@ function watchHeartbeat(launched: ChildProcess, { whenStopped, patienceBeats, on
       return isOf(message, pong.type)
     },
     stop,
-  }
-}
-
-/** Whether a process was stopped by a signal or a debugger. Only Linux tells: elsewhere such a process is one that does not answer. */
-function isStoppedProcess(processId: number): boolean {
-  try {
-    const status = readFileSync(`/proc/${processId}/stat`, 'latin1')
-    return 'Tt'.includes(status.charAt(status.lastIndexOf(')') + 2))
-  } catch {
-    return false
   }
 }
 
@@ -247,7 +245,7 @@ export function serveParent(onParentGone: () => void): void {
   // One that was opened before this process could ignore the signal.
   if (inspector.url() !== undefined) inspector.close()
   process.on('message', (message) => {
-    if (isOf(message, ping.type)) tellParent(pong)
+    if (isPing(message)) tellParent(pong)
   })
   process.on('disconnect', onParentGone)
   // The parent may have ended while this process was loading its modules. Then nobody heard the event.

@@ -1,10 +1,11 @@
 // Watches the main thread from a thread of its own. See watchdog.ts.
-import { readFileSync, writeSync } from 'node:fs'
+import { writeSync } from 'node:fs'
 import inspector from 'node:inspector'
 import { hostname } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parentPort, workerData } from 'node:worker_threads'
+import { createBlockedLoop } from '../../base/blocked-loop.ts'
 import { plainJson } from '../../base/printable.ts'
 import { authorsLine } from './source-places.ts'
 import { folderUrl, pluginOfStack, type PluginFolder } from './uncaught.ts'
@@ -28,58 +29,17 @@ parentPort?.on('message', (more: readonly PluginFolder[]) => {
   plugins = more
 })
 
-/** What the system gives of the main thread: on a processor, and waiting for one. */
-interface Schedule {
-  at: number
-  ranMs: number
-  waitedMs: number
-}
-
-const stallMs = beatMs * beatsPerStall
+const loop = createBlockedLoop({ processId: 'self', stallMs: beatMs * beatsPerStall, beatMs })
 let last = -1
-let blockedMs = 0
-let schedule = scheduleOfMainThread()
 const watch = setInterval(() => {
   const now = Atomics.load(shared, 0)
   const beingDebugged = Atomics.load(shared, 1) === 1
-  const [before, after] = [schedule, scheduleOfMainThread()]
-  schedule = after
-  blockedMs = now === last && !beingDebugged ? Math.max(0, blockedMs + blockedSince(before, after)) : 0
+  const heard = now !== last || beingDebugged
   last = now
-  if (blockedMs < stallMs) return
-  // The system tells of a wait when it is over.
-  const isWaiting = before && after && before.ranMs === after.ranMs && isRunnable()
-  if (isWaiting) return
+  if (!loop.isBlocked(heard)) return
   clearInterval(watch)
   findRunningFunction()
 }, beatMs)
-
-/** What the main thread waited for a processor is not counted: on a machine that is too busy it gets its turn late, and nothing blocks it. */
-function blockedSince(before: Schedule | undefined, after: Schedule | undefined): number {
-  if (!before || !after) return beatMs
-  const passedMs = after.at - before.at
-  // A missed beat rather than the time where the machine slept, or the process was stopped: this thread stood still as well.
-  return (passedMs > stallMs / 2 ? beatMs : passedMs) - (after.waitedMs - before.waitedMs)
-}
-
-/** Linux has it, in nanoseconds. https://docs.kernel.org/scheduler/sched-stats.html, /proc/<pid>/schedstat */
-function scheduleOfMainThread(): Schedule | undefined {
-  try {
-    const [ranNs = 0, waitedNs = 0] = readFileSync('/proc/self/schedstat', 'latin1').split(' ').map(Number)
-    return ranNs > 0 ? { at: performance.now(), ranMs: ranNs / 1e6, waitedMs: waitedNs / 1e6 } : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Whether the main thread runs or waits for a processor: the state after its name. https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
-function isRunnable(): boolean {
-  try {
-    return readFileSync('/proc/self/stat', 'latin1').includes(') R ')
-  } catch {
-    return false
-  }
-}
 
 /** Pauses the main thread by the debugger's protocol and reads its call frames. The thread stays paused where the process ends. */
 function findRunningFunction(): void {

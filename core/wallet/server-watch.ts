@@ -1,0 +1,55 @@
+// The signer's keeper ends a server whose event loop is blocked. A thread of the server could say which function runs, but takes 7 MB: it is for
+// servers in which code of others runs.
+import { writeSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { createBlockedLoop } from '../base/blocked-loop.ts'
+
+/** The server's first message. */
+export interface WatchMessage {
+  readonly type: 'watch'
+  /** How long its event loop may be blocked. */
+  readonly stallSeconds: number
+}
+
+/** The server gives a sign of life twice as often, and answers are awaited between. */
+const beatMs = 500
+/** With fewer beats one that comes late would end a server that works. */
+export const shortestStallSeconds = 5
+
+export function readWatchMessage(message: object): WatchMessage | undefined {
+  if (!('type' in message && message.type === 'watch' && 'stallSeconds' in message)) return undefined
+  const { stallSeconds } = message
+  return typeof stallSeconds === 'number' && stallSeconds >= shortestStallSeconds ? { type: 'watch', stallSeconds } : undefined
+}
+
+/** @returns who is told of each heartbeat of the server */
+export function watchServer({ stallSeconds }: WatchMessage): { hear(beingDebugged: boolean): void } {
+  const server = process.ppid
+  const loop = createBlockedLoop({ processId: server, stallMs: stallSeconds * 1000, beatMs })
+  let heard = true
+  let beingDebugged = false
+  const watch = setInterval(() => {
+    const isBlocked = loop.isBlocked(heard || beingDebugged)
+    heard = false
+    // Another process has taken its place where it ended: this one is about to end, too.
+    if (!process.connected || process.ppid !== server) clearInterval(watch)
+    else if (isBlocked) end(server, stallSeconds)
+  }, beatMs)
+  watch.unref()
+  return {
+    hear(isDebugged) {
+      heard = true
+      beingDebugged = isDebugged
+    },
+  }
+}
+
+function end(server: number, stallSeconds: number): void {
+  const msg = `event loop blocked for ${stallSeconds} s: only code of this release runs in the process. The process ends; its supervisor starts it again. With log.level=debug this line names the function.`
+  try {
+    // This process writes to the server's standard error.
+    writeSync(2, `${JSON.stringify({ level: 60, time: Date.now(), pid: server, hostname: hostname(), msg })}\n`)
+  } finally {
+    process.kill(server, 'SIGKILL')
+  }
+}
