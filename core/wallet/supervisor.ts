@@ -3,7 +3,7 @@ import inspector from 'node:inspector'
 import { fileURLToPath } from 'node:url'
 import { isStoppedProcess } from '../base/blocked-loop.ts'
 import { refuseCoreFiles, withoutCoreFiles } from '../base/core-files.ts'
-import { lateOptimizing } from '../base/late-optimizing.ts'
+import { unoptimized } from '../base/late-optimizing.ts'
 import { programUrl } from '../base/layout.ts'
 import { giveSecret } from '../keys/passphrase.ts'
 
@@ -216,7 +216,7 @@ export function forkModule(module: string, variables: readonly string[] = []): C
   const { url, flags } = programUrl(`core/wallet/${module}`)
   const [program, args] = withoutCoreFiles(process.execPath, [
     ...littleMemory.flags,
-    ...lateOptimizing,
+    ...unoptimized,
     ...withoutDebugger,
     ...flags,
     fileURLToPath(url),

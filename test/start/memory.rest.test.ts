@@ -40,6 +40,7 @@ describe('the memory of the processes', function () {
     for (const module of ['signer-keeper', 'signer-process']) {
       const child = forkModule(module)
       expect(child.spawnargs).to.include.members(['--max-semi-space-size=1', '--v8-pool-size=1', '--no-short-builtin-calls'])
+      if (/^v2[02]\./.test(process.version)) expect(child.spawnargs).to.include('--no-opt')
       child.kill('SIGKILL')
       await once(child, 'exit')
     }
