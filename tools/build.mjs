@@ -481,8 +481,8 @@ const callsOfTypebox = {
 
 /**
  * Packages that a start seldom needs, by the file that has them: the parser of YAML reads conf only where it is not plain, schemas are compiled for what
- * does not surely fit them and for the first answers. Who calls them does not wait, so that they cannot be imported when they are called: they are
- * CommonJS, and loaded by `require`.
+ * does not surely fit them and for the first answers, and names are compared where one is wrong (with a table of 0.3 MB). Who calls them does not wait, so
+ * that they cannot be imported when they are called: they are CommonJS, and loaded by `require`.
  */
 const onDemand = {
   'json-schema': {
@@ -495,6 +495,7 @@ const onDemand = {
     ),
     objects: { CST: 'yaml' },
   },
+  levenshtein: { functions: { closest: 'fastest-levenshtein', distance: 'fastest-levenshtein' }, objects: {} },
 }
 
 /** In the bundle stands, for each name that is imported of them, a function that loads the file with its first call. */
