@@ -31,9 +31,10 @@ export function watchServer({ stallSeconds }: WatchMessage): { hear(beingDebugge
   const watch = setInterval(() => {
     const isBlocked = loop.isBlocked(heard || beingDebugged)
     heard = false
-    // Another process has taken its place where it ended: this one is about to end, too.
-    if (!process.connected || process.ppid !== server) clearInterval(watch)
-    else if (isBlocked) end(server, stallSeconds)
+    // Where it ended, this process has another parent, and is about to end.
+    const hasEnded = !process.connected || process.ppid !== server
+    if (hasEnded || isBlocked) clearInterval(watch)
+    if (isBlocked && !hasEnded) end(server, stallSeconds)
   }, beatMs)
   watch.unref()
   return {
@@ -46,10 +47,7 @@ export function watchServer({ stallSeconds }: WatchMessage): { hear(beingDebugge
 
 function end(server: number, stallSeconds: number): void {
   const msg = `event loop blocked for ${stallSeconds} s: only code of this release runs in the process. The process ends; its supervisor starts it again. With log.level=debug this line names the function.`
-  try {
-    // This process writes to the server's standard error.
-    writeSync(2, `${JSON.stringify({ level: 60, time: Date.now(), pid: server, hostname: hostname(), msg })}\n`)
-  } finally {
-    process.kill(server, 'SIGKILL')
-  }
+  // First: the standard error, which is the server's, may be a pipe that is full and nobody reads.
+  process.kill(server, 'SIGKILL')
+  writeSync(2, `${JSON.stringify({ level: 60, time: Date.now(), pid: server, hostname: hostname(), msg })}\n`)
 }

@@ -1,6 +1,7 @@
 // A process between the server and the signer. It holds the passphrases, so that the server does not have to, and starts the signer
-// again when it ends; a signer that hangs is killed first, and so is a server that hangs, where the server asks for it. It passes every other message on without reading it, and it has no key: the text of one
-// that a client sent goes through it to the signer, with the passphrase that the signer encrypts it with.
+// again when it ends; a signer that hangs is killed first. It ends a server that hangs, where the server asks for it. It passes every other message on
+// without reading it, and it has no key: the text of one that a client sent goes through it to the signer, with the passphrase that the signer encrypts
+// it with.
 import { takeSecret } from '../keys/passphrase.ts'
 import { readAddKey, type AddKeyMessage } from './add-key-message.ts'
 import { readWatchMessage, watchServer } from './server-watch.ts'
