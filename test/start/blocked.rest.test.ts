@@ -37,6 +37,16 @@ describe('a server whose event loop is blocked, with code of this release alone'
     expect(await stillRunning(others)).to.deep.equal([])
   })
 
+  it('is ended by a keeper that was started again, too', async () => {
+    const { server: blocked, processId } = await start()
+    const [keeper] = descendants(processId)
+    process.kill(keeper?.pid ?? 0, 'SIGKILL')
+    await blocked.until(/The signer was restarted/)
+    blocked.child.kill('SIGUSR2')
+    expect((await blocked.ended).signal).to.equal('SIGKILL')
+    expect(blocked.printed()).to.include('event loop blocked for 5 s')
+  })
+
   it('is left alone while it is stopped, and while a debugger is attached', async () => {
     const { server: stopped } = await start()
     stopped.child.kill('SIGSTOP')
