@@ -218,10 +218,7 @@ function superviseSigner({
       down(`its keeper: ${reason}`)
     },
     // The passphrase is lost with the keeper: keys of the keystore stay locked until the server is restarted. Devnet wallets do not.
-    onRestart() {
-      sendWatch()
-      sendOpen(undefined)
-    },
+    onRestart: () => sendOpen(undefined),
   })
   const isReady = (): boolean => signerProcessId !== undefined && silent.size === 0
   const send = (message: ToSigner): void => keeper.send(message)
@@ -231,10 +228,8 @@ function superviseSigner({
     send: (message, key, onWritten) => keeper.send(message, key, onWritten),
     onAdded: (added) => void (wallets = withAdded(wallets ?? [], added)),
   })
-  const sendWatch = (): void => {
-    if (stallSeconds !== undefined) keeper.send({ type: 'watch', stallSeconds } satisfies WatchMessage)
-  }
   const sendOpen = (secrets: Secrets | undefined): void => {
+    if (stallSeconds !== undefined) keeper.send({ type: 'watch', stallSeconds } satisfies WatchMessage)
     const goesBy = { keySources: opened, dataDir, files, ...(acceptsKeys && { acceptsKeys }) }
     keeper.send({ type: 'open', ...goesBy, ...secrets?.lengths } satisfies ToSigner, secrets?.bytes)
   }
@@ -242,7 +237,6 @@ function superviseSigner({
   return {
     /** @returns why keys could not be opened */
     open(secrets: Secrets | undefined) {
-      sendWatch()
       sendOpen(secrets)
       return firstReady
     },

@@ -138,16 +138,16 @@ interface HeartbeatOptions extends Pick<SuperviseOptions, 'whenStopped' | 'onSil
   onHung(seconds: number): void
 }
 
-interface Ping {
+interface PingMessage {
   readonly type: 'ping'
   /** A debugger is attached to who sends it, and may pause it for as long as somebody thinks. */
   readonly beingDebugged?: true
 }
 
-const ping = (): Ping => ({ type: 'ping', ...(inspector.url() !== undefined && { beingDebugged: true }) })
+const ping = (): PingMessage => ({ type: 'ping', ...(inspector.url() !== undefined && { beingDebugged: true }) })
 const pong = { type: 'pong' }
 
-export const isPing = (message: unknown): message is Ping => isOf(message, 'ping')
+export const isPing = (message: unknown): message is PingMessage => isOf(message, 'ping')
 
 const isOf = (message: unknown, type: string): boolean => message instanceof Object && 'type' in message && message.type === type
 
