@@ -5,7 +5,7 @@
 import { takeSecret } from '../keys/passphrase.ts'
 import { readAddKey, type AddKeyMessage } from './add-key-message.ts'
 import { readWatchMessage, watchServer } from './server-watch.ts'
-import { isPing, serveParent, supervise, tellParent } from './supervisor.ts'
+import { serveParent, supervise, tellParent } from './supervisor.ts'
 
 const stopGraceMs = 2_000
 
@@ -71,7 +71,7 @@ function lengthIn(message: object, field: 'passphraseBytes' | 'sealBytes'): numb
   return typeof length === 'number' ? length : 0
 }
 
-process.on('message', (message) => {
+function receive(message: unknown): void {
   if (!(message instanceof Object) || !('type' in message)) return
   if (message.type === 'open') {
     // Once: who holds the channel later does not say again what the signer goes by. What was read is never the server's word.
@@ -93,11 +93,11 @@ process.on('message', (message) => {
     if (asked) serverWatch ??= watchServer(asked)
     return
   }
-  // The heartbeat is the keeper's own.
-  if (isPing(message)) serverWatch?.hear(message.beingDebugged === true)
-  else signer.send(message)
-})
+  signer.send(message)
+}
 
-serveParent(() => {
-  void signer.stop(stopGraceMs).then(() => process.exit(0))
+serveParent({
+  onMessage: receive,
+  onPing: (beingDebugged) => serverWatch?.hear(beingDebugged),
+  onParentGone: () => void signer.stop(stopGraceMs).then(() => process.exit(0)),
 })

@@ -27,7 +27,7 @@ import {
   type SignRequest,
   type ToSigner,
 } from './signer-messages.ts'
-import { isPing, serveParent, tellParent } from './supervisor.ts'
+import { serveParent, tellParent } from './supervisor.ts'
 import { newAccountOf, type NewAccount } from './new-accounts.ts'
 import { addSentKey } from './add-key.ts'
 import type { AddKeyMessage } from './add-key-message.ts'
@@ -385,10 +385,10 @@ process.on('uncaughtException', (error) => {
   setImmediate(() => process.exit(1))
 })
 
-serveParent(() => process.exit(0))
-process.on('message', (received) => {
-  // Answered by `serveParent`. To hold each against the schemas of all messages would keep this process busy, and V8 would optimize that.
-  if (isPing(received)) return
-  const message = readToSigner(received)
-  if (message) void answer(message)
+serveParent({
+  onMessage(received) {
+    const message = readToSigner(received)
+    if (message) void answer(message)
+  },
+  onParentGone: () => process.exit(0),
 })

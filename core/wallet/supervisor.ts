@@ -147,7 +147,7 @@ interface PingMessage {
 const ping = (): PingMessage => ({ type: 'ping', ...(inspector.url() !== undefined && { beingDebugged: true }) })
 const pong = { type: 'pong' }
 
-export const isPing = (message: unknown): message is PingMessage => isOf(message, 'ping')
+const isPing = (message: unknown): message is PingMessage => isOf(message, 'ping')
 
 const isOf = (message: unknown, type: string): boolean => message instanceof Object && 'type' in message && message.type === type
 
@@ -234,18 +234,28 @@ export function forkModule(module: string, variables: readonly string[] = []): C
   })
 }
 
+interface ServeOptions {
+  /** All but the heartbeat, which comes four times a second and needs no check. */
+  onMessage(message: unknown): void
+  /** The parent gave a sign of life. */
+  onPing?(beingDebugged: boolean): void
+  onParentGone(): void
+}
+
 /**
  * Makes this process answer its parent's heartbeat, end when its parent does, and ignore signals. Ctrl-C and a service manager's SIGTERM go to the whole process
  * group, but the server still needs its signer while it drains. SIGUSR1 would open Node's debugger, through which any process of the
  * same user could read the keys.
  */
-export function serveParent(onParentGone: () => void): void {
+export function serveParent({ onMessage, onPing, onParentGone }: ServeOptions): void {
   refuseCoreFiles()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {})
   // One that was opened before this process could ignore the signal.
   if (inspector.url() !== undefined) inspector.close()
   process.on('message', (message) => {
-    if (isPing(message)) tellParent(pong)
+    if (!isPing(message)) return onMessage(message)
+    tellParent(pong)
+    onPing?.(message.beingDebugged === true)
   })
   process.on('disconnect', onParentGone)
   // The parent may have ended while this process was loading its modules. Then nobody heard the event.
