@@ -64,22 +64,23 @@ export function notAllowedYet(plugins: readonly string[]): string[] {
 }
 
 /**
- * Who ends this process when its event loop is blocked. A thread can say which function runs; the signer's keeper cannot, but takes no memory for it.
- * Code of others runs here where the operator trusts it, and may loop after it passed its trial. Only Linux tells a process of another one that is stopped.
+ * For how long the event loop of this process may be blocked until the signer's keeper ends it; undefined where a thread does. A thread can say which
+ * function runs, and takes 7 MB. Code of others runs here where the operator trusts it, and may loop after it passed its trial. Only Linux tells a
+ * process of another one that is stopped.
  */
-export function loopsWatchedBy({
-  settings: { limits, log, signer },
+export function keeperStallSeconds({
+  settings: { limits, signer },
   allowed,
-}: Pick<ServerParts, 'settings' | 'allowed'>): 'thread' | 'keeper' {
+  log,
+}: Pick<ServerParts, 'settings' | 'allowed' | 'log'>): number | undefined {
   const runsHere = allowed.found.some(({ tier }) => tier === 'trusted')
-  const wantsFunctions = log.level === 'debug' || log.level === 'trace'
   const hasKeeper = signer.socket === undefined && process.platform === 'linux' && limits.pluginStallSeconds >= shortestStallSeconds
-  return runsHere || wantsFunctions || !hasKeeper ? 'thread' : 'keeper'
+  return hasKeeper && !runsHere && !log.isLevelEnabled('debug') ? limits.pluginStallSeconds : undefined
 }
 
 /** Before plugins run in this thread. */
-export function watchLoops({ settings, allowed }: ServerParts): { stop(): unknown } {
-  if (loopsWatchedBy({ settings, allowed }) === 'keeper') return { stop: () => {} }
+export function watchLoops({ settings, allowed, log }: ServerParts): { stop(): unknown } {
+  if (keeperStallSeconds({ settings, allowed, log }) !== undefined) return { stop: () => {} }
   const watchdog = startWatchdog({ stallSeconds: settings.limits.pluginStallSeconds })
   watchdog.watch(allowed.found)
   return watchdog
