@@ -1,29 +1,29 @@
 // Whether the event loop of a process is blocked, for whoever watches it from another thread or process and hears its heartbeats.
 import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 
-/** What the system gives of the main thread of a process: on a processor, and waiting for one. */
+/** How long the main thread of a process has run on a processor, and has waited for one. */
 interface Schedule {
-  at: number
-  ranMs: number
-  waitedMs: number
+  readonly at: number
+  readonly ranMs: number
+  readonly waitedMs: number
 }
 
 interface BlockedLoopOptions {
   /** Of the process, or `self` for that of a thread that watches its own. */
   readonly processId: number | 'self'
   readonly stallMs: number
-  /** How often `beat` is called. */
+  /** How often `isBlocked` is asked. */
   readonly beatMs: number
 }
 
 /** Asked once a beat, with whether the event loop gave a sign of life since the last time, or must not be watched now. */
 export function createBlockedLoop({ processId, stallMs, beatMs }: BlockedLoopOptions): { isBlocked(heard: boolean): boolean } {
-  let blockedMs = 0
-  /** Since the last sign of life. */
-  let missedBeats = 0
+  /** Undefined after a sign of life. */
+  let blockedMs: number | undefined
   let schedule: Schedule | undefined
 
-  /** What the main thread waited for a processor is not counted: on a machine that is too busy it gets its turn late, and nothing blocks it. */
+  /** Without what the main thread waited for a processor: on a busy machine it runs late, and nothing blocks it. */
   function blockedSince(before: Schedule | undefined, after: Schedule | undefined): number {
     if (!before || !after) return beatMs
     const passedMs = after.at - before.at
@@ -35,15 +35,13 @@ export function createBlockedLoop({ processId, stallMs, beatMs }: BlockedLoopOpt
     isBlocked(heard) {
       const state = heard ? undefined : stateOf(processId)
       if (state === undefined || isStopped(state)) {
-        missedBeats = blockedMs = 0
+        blockedMs = undefined
         return false
       }
       const [before, after] = [schedule, scheduleOf(processId)]
       schedule = after
-      missedBeats += 1
-      // The time since the sign of life is not known: it is asked for only where one is missing.
-      if (missedBeats === 1) return false
-      blockedMs = Math.max(0, blockedMs + blockedSince(before, after))
+      // The system is asked only where a sign of life is missing: what passed before the first such beat is not known.
+      blockedMs = blockedMs === undefined ? 0 : Math.max(0, blockedMs + blockedSince(before, after))
       if (blockedMs < stallMs) return false
       // The system tells of a wait when it is over.
       const isWaiting = before && after && before.ranMs === after.ranMs && state === 'R'
@@ -76,3 +74,20 @@ const isStopped = (state: string): boolean => state === 'T' || state === 't'
 
 /** Whether a process was stopped by a signal or a debugger, and does nothing. Only Linux tells: elsewhere such a process is one that does not answer. */
 export const isStoppedProcess = (processId: number): boolean => isStopped(stateOf(processId))
+
+interface BlockedProcess {
+  readonly processId: number
+  readonly stallSeconds: number
+  /** What runs in it. */
+  readonly running: string
+  /** After the sentence. */
+  readonly advice?: string
+  readonly plugin?: string | undefined
+  readonly function?: string | undefined
+}
+
+/** The line of the log, in the logger's form: the logger itself is of the process that is blocked. */
+export function blockedLine({ processId, stallSeconds, running, advice = '', ...fields }: BlockedProcess): string {
+  const msg = `event loop blocked for ${stallSeconds} s: ${running}. The process ends; its supervisor starts it again.${advice}`
+  return JSON.stringify({ level: 60, time: Date.now(), pid: processId, hostname: hostname(), ...fields, msg })
+}

@@ -7,14 +7,14 @@ const hasBudget = process.versions.v8.startsWith('11.')
 /** V8's own, in bytes of bytecode. */
 const usualBudget = 66 * 1024
 
-/** In Node 24 a function that ran unoptimized would stay so. */
-const canBegin = /^1[12]\./.test(process.versions.v8)
+/** Whether a function that ran unoptimized is optimized afterwards: in Node 24 it is not. */
+const canFollow = /^1[12]\./.test(process.versions.v8)
 
 /**
  * Flags for a process whose start has nothing worth optimizing: the pages of the compiler take 4 MB. One that has much to do later calls
  * `optimizeAsUsual`. The server's own start would take a sixth longer.
  */
-export const unoptimized: readonly string[] = canBegin ? ['--no-opt'] : []
+export const unoptimized: readonly string[] = canFollow ? ['--no-opt'] : []
 
 /** For this process, from now on. */
 export function optimizeLate(): void {
@@ -23,6 +23,6 @@ export function optimizeLate(): void {
 
 /** For what runs from now on. */
 export function optimizeAsUsual(): void {
-  if (canBegin) setFlagsFromString('--opt')
+  if (canFollow) setFlagsFromString('--opt')
   if (hasBudget) setFlagsFromString(`--interrupt-budget=${usualBudget}`)
 }

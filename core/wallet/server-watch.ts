@@ -1,8 +1,7 @@
 // The signer's keeper ends a server whose event loop is blocked. A thread of the server could say which function runs, but takes 7 MB: it is for
 // servers in which code of others runs.
 import { writeSync } from 'node:fs'
-import { hostname } from 'node:os'
-import { createBlockedLoop } from '../base/blocked-loop.ts'
+import { blockedLine, createBlockedLoop } from '../base/blocked-loop.ts'
 
 /** The server's first message. */
 export interface WatchMessage {
@@ -46,8 +45,9 @@ export function watchServer({ stallSeconds }: WatchMessage): { hear(beingDebugge
 }
 
 function end(server: number, stallSeconds: number): void {
-  const msg = `event loop blocked for ${stallSeconds} s: only code of this release runs in the process. The process ends; its supervisor starts it again. With log.level=debug this line names the function.`
   // First: the standard error, which is the server's, may be a pipe that is full and nobody reads.
   process.kill(server, 'SIGKILL')
-  writeSync(2, `${JSON.stringify({ level: 60, time: Date.now(), pid: server, hostname: hostname(), msg })}\n`)
+  const running = 'only code of this release runs in the process'
+  const advice = ' With log.level=debug this line names the function.'
+  writeSync(2, `${blockedLine({ processId: server, stallSeconds, running, advice })}\n`)
 }

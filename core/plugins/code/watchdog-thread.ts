@@ -1,11 +1,10 @@
 // Watches the main thread from a thread of its own. See watchdog.ts.
 import { writeSync } from 'node:fs'
 import inspector from 'node:inspector'
-import { hostname } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parentPort, workerData } from 'node:worker_threads'
-import { createBlockedLoop } from '../../base/blocked-loop.ts'
+import { blockedLine, createBlockedLoop } from '../../base/blocked-loop.ts'
 import { plainJson } from '../../base/printable.ts'
 import { authorsLine } from './source-places.ts'
 import { folderUrl, pluginOfStack, type PluginFolder } from './uncaught.ts'
@@ -97,13 +96,10 @@ function say(frames: readonly Frame[]): void {
 function end(frames: readonly Frame[]): void {
   const { plugin, where } = runningIn(frames)
   const who = plugin === undefined ? 'no plugin was running' : `the plugin '${plugin}' was running`
-  const msg = `event loop blocked for ${stallSeconds} s: ${who}${where === undefined ? '' : `, in ${where}`}. The process ends; its supervisor starts it again.`
-  // Synchronous and without the logger, whose thread is paused.
+  const running = `${who}${where === undefined ? '' : `, in ${where}`}`
+  // Synchronous: the main thread is paused.
   try {
-    writeSync(
-      2,
-      `${plainJson(JSON.stringify({ level: 60, time: Date.now(), pid: process.pid, hostname: hostname(), plugin, function: where, msg }))}\n`,
-    )
+    writeSync(2, `${plainJson(blockedLine({ processId: process.pid, stallSeconds, running, plugin, function: where }))}\n`)
   } finally {
     // Also where nobody reads the log and the pipe is full.
     process.kill(process.pid, 'SIGKILL')
