@@ -9,9 +9,11 @@ import { substitute } from '../../config/tree.ts'
 import { mergedFiles } from '../../config/yaml.ts'
 import { isObject } from '../../base/json.ts'
 import { command } from '../../base/layout.ts'
+import { passphraseForSeals } from '../../keys/get-passphrase.ts'
 import { isOutdated, releasedHolders } from '../../wallet/policy-files.ts'
 import { isTooCostly, newSealing, noteRemoved, seal, sealKey, sinceOf, timeOfRecord, usualN } from '../../wallet/lock-seal.ts'
-import { allowedPlugins, copyOf } from './consent.ts'
+import { allowedForCommand, allowedPlugins, copyOf } from './consent.ts'
+import { whyNotContained } from '../isolate/backend.ts'
 import { examinePlugin } from './examine.ts'
 import { findPlugins, type FoundPlugin } from '../discover/find.ts'
 import { isKept, keepPlugin, keptFolder, readPluginFiles, type PluginFiles } from '../discover/plugin-files.ts'
@@ -53,13 +55,23 @@ export async function examine({ plugin, files }: PluginOnDisk, tier: LockedPlugi
   const is = { tier, sha256: files.sha256 }
   const copy = copyOf(plugin, await keepPlugin(data.dir, plugin.name, files), { ...is, hosts: [] })
   const lock = readLock(settings.confDir)
-  const { found } = await allowedPlugins({ ...settings, plugins: { ...settings.plugins, disabled: [] } })
+  const found = await allowedBeside(settings)
   const chains = found.filter(({ builtIn, name }) => builtIn || lock[name]?.kind === 'chain')
   const budget = loadBudget(limits)
   const holders = releasedHolders({ confDir: settings.confDir, environment: process.env })
   const examined = await examinePlugin({ plugin: copy, chains, budget, conf: confOf(plugin.name, settings), holders }, is, settings)
   if (tier === 'data') refuseRecordedChainId(plugin.name, examined, lock)
   return examined
+}
+
+/**
+ * The plugins that run beside it. Where nothing contains them they run as whoever types the command: of those that are trusted the records have to hold, as for
+ * any other command.
+ */
+async function allowedBeside(given: Settings): Promise<readonly FoundPlugin[]> {
+  const settings = { ...given, plugins: { ...given.plugins, disabled: [] } }
+  const isContained = (await whyNotContained(settings)) === undefined
+  return (isContained ? await allowedPlugins(settings) : await allowedForCommand(settings, passphraseForSeals(settings.wallet))).found
 }
 
 /** The signer signs for no chain that is data alone and has the chain id of another. @throws PluginFault */

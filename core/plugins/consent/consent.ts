@@ -8,11 +8,13 @@ import { readYaml } from '../../config/yaml.ts'
 import { isObject } from '../../base/json.ts'
 import { command } from '../../base/layout.ts'
 import { mayHaveRealKeys } from '../../keys/sources.ts'
+import { invalidRecords, needsSeals } from '../../wallet/own-policy.ts'
 import { knowOrigin } from '../code/compile.ts'
 import { findPlugins, findRefusal, isDeclared, type FindResult, type FoundPlugin } from '../discover/find.ts'
 import { keepPlugin, readPluginFiles } from '../discover/plugin-files.ts'
 import { chainDecides, faultOf, PluginFault, trustedOnly, type Refusal } from '../refusal.ts'
 import { triedCopy } from '../discover/tried-copy.ts'
+import { acceptsNone, whyNotContained } from '../isolate/backend.ts'
 
 export interface AllowedPlugins extends FindResult {
   /** Names of plugins that run without having been allowed, because this server only tries. */
@@ -48,6 +50,34 @@ export async function allowedPlugins(settings: Settings, folders: readonly strin
   }
   return { found: allowed, refused: [...notFound, ...refused], disabled, tried }
 }
+
+/**
+ * The same for a command that only looks. A trusted plugin would run in the process of the command, as whoever types it, and so would a contained one where nothing
+ * contains it and the operator accepts that: so its record has to hold, by its seal where seals count. Who can write sluice.lock, but does not know the passphrase, has nothing run by that.
+ * @param passphrase of the seals; absent where no file has it
+ */
+export async function allowedForCommand(settings: Settings, passphrase: string | undefined): Promise<AllowedPlugins> {
+  const allowed = await allowedPlugins(settings)
+  if (!needsSeals(settings)) return allowed
+  const isContained = !acceptsNone(settings) || (await whyNotContained(settings)) === undefined
+  const uncontained = allowed.found.filter(
+    ({ tier, allowedBy }) => tier === 'trusted' || (tier === 'contained' && allowedBy === 'operator' && !isContained),
+  )
+  if (uncontained.length === 0) return allowed
+  const invalid = new Map((await invalidRecords(settings, passphrase)).map((each) => [each.name, each]))
+  const refused = uncontained.flatMap(({ name, origin, lockedKind, tier }): Refusal[] => {
+    const found = invalid.get(name)
+    if (found === undefined && passphrase !== undefined) return []
+    const { problem, remedy } = found ?? { problem: 'the seal of its record was not checked', remedy: sealRemedy }
+    const why = tier === 'trusted' ? 'It is trusted, and is not run here' : 'Nothing contains it here, so it is not run'
+    return [findRefusal(name, origin, new PluginFault('consent', `${why}: ${problem}`, remedy), lockedKind)]
+  })
+  const away = new Set(refused.map(({ folder }) => folder))
+  return { ...allowed, found: allowed.found.filter(({ origin }) => !away.has(origin)), refused: [...allowed.refused, ...refused] }
+}
+
+const sealRemedy =
+  'Name the file with the passphrase in SLUICE_WALLET_PASSPHRASE_FILE, or that of the seals in SLUICE_SEAL_PASSPHRASE_FILE.'
 
 /**
  * One of them, as it runs by a lock that was changed while the server runs.
@@ -113,7 +143,14 @@ async function allowedCopy(plugin: FoundPlugin, lock: LockOrFault, { data }: Set
 export function copyOf(
   plugin: FoundPlugin,
   kept: string,
-  { tier, sha256, hosts, kind }: Pick<LockedPlugin, 'tier' | 'sha256' | 'hosts'> & Partial<Pick<LockedPlugin, 'kind'>>,
+  {
+    tier,
+    sha256,
+    hosts,
+    kind,
+    calls,
+    decides,
+  }: Pick<LockedPlugin, 'tier' | 'sha256' | 'hosts' | 'calls' | 'decides'> & Partial<Pick<LockedPlugin, 'kind'>>,
 ): FoundPlugin {
   if (tier === 'trusted') knowOrigin(kept, plugin.origin)
   return {
@@ -124,6 +161,7 @@ export function copyOf(
     sha256,
     hosts,
     ...(kind && { lockedKind: kind }),
+    ...(kind === 'interface' && { allowedCalls: { ...(calls && { calls }), ...(decides && { decides }) } }),
     allowedBy: 'operator',
   }
 }

@@ -3,10 +3,10 @@ import { loadPluginConfigBy } from '../../config/plugin-config.ts'
 import { devnetNetwork } from '../../config/settings.ts'
 import type { Log } from '../../contracts/index.ts'
 import type { CompiledFiles } from '../code/hook.ts'
+import type { Examination } from './declaration.ts'
 import { isDeclared, type FoundPlugin } from '../discover/find.ts'
 import { loadPlugins } from '../load.ts'
-import { outlineOf, type PluginDeclaration } from '../discover/outline.ts'
-import type { Step } from '../refusal.ts'
+import { outlineOf } from '../discover/outline.ts'
 import type { LoadBudget } from '../load-budget.ts'
 import type { ContractOwners } from '../../wallet/policy-files.ts'
 
@@ -22,10 +22,6 @@ export interface ExamineRequest {
   /** Of the folders of third parties: the process may see no compiler. */
   readonly compiled: Readonly<Record<string, CompiledFiles>>
 }
-
-export type Examination =
-  | { readonly is: 'examined'; readonly what: PluginDeclaration }
-  | { readonly is: 'refused'; readonly step: Step; readonly reason: string; readonly remedy: string }
 
 const silent: Log = { info: () => {}, warn: () => {} }
 /** There are no files of the operator here: what is in force of them comes with the question. */

@@ -1,13 +1,12 @@
 import path from 'node:path'
 import type { Duplex } from 'node:stream'
-import * as Value from 'typebox/value'
-import { lockedPlugin, type LockedPlugin } from '../../config/lock.ts'
+import type { LockedPlugin } from '../../config/lock.ts'
 import { readYaml } from '../../config/yaml.ts'
 import { hostsNamedIn } from '../isolate/web.ts'
 import { withTimeout } from '../../base/async.ts'
-import { isObject } from '../../base/json.ts'
 import { hookUpdate } from '../code/compile.ts'
-import { examineHere, needsNoCode, type Examination, type ExamineRequest } from './examine-here.ts'
+import { readExamination, recordOf, type Examination } from './declaration.ts'
+import { examineHere, needsNoCode, type ExamineRequest } from './examine-here.ts'
 import {
   findBackend,
   insideUpdate,
@@ -17,7 +16,7 @@ import {
   type IsolationBackend,
 } from '../isolate/backend.ts'
 import type { FoundPlugin } from '../discover/find.ts'
-import { remedies, PluginFault, steps, toldFault, trustRemedy } from '../refusal.ts'
+import { remedies, PluginFault, toldFault, trustRemedy } from '../refusal.ts'
 import { messageOf } from '../code/thrown.ts'
 
 /** What the process may take beside the plugin's own budget. */
@@ -35,22 +34,9 @@ export async function examinePlugin(
 ): Promise<LockedPlugin> {
   const answer = needsNoCode(request) ? await examineHere(request) : await examineApart(request, containment)
   if (answer.is === 'refused') throw refusalOf(answer, request)
-  const { version, ...declared } = answer.what
-  const locked = {
-    ...(version !== undefined && { version }),
-    sha256,
-    tier,
-    ...declared,
-    hosts: hostsNamedIn(readYaml(path.join(request.plugin.folder, 'defaults.yml'), 'defaults.yml', [])?.value),
-  }
-  // What the process says may be the plugin's own word.
-  if (Value.Check(lockedPlugin, locked)) return locked
-  const [first] = Value.Errors(lockedPlugin, locked)
-  throw toldFault(request.plugin.name, {
-    step: 'manifest',
-    reason: `${first?.instancePath ?? ''} ${first?.message ?? 'is wrong'}`,
-    remedy: remedies.correct,
-  })
+  const { name, folder } = request.plugin
+  const hosts = hostsNamedIn(readYaml(path.join(folder, 'defaults.yml'), 'defaults.yml', [])?.value)
+  return recordOf(name, answer.what, { tier, sha256, hosts })
 }
 
 /** Nothing of what a process with the code of a third party says is believed. */
@@ -60,10 +46,9 @@ function refusalOf(
 ): PluginFault {
   const { name } = request.plugin
   if (needsNoCode(request)) return new PluginFault(at, reason, remedy)
-  const step = steps.find((each) => each === at) ?? 'import'
-  const fault = toldFault(name, { step, reason, remedy })
+  const fault = toldFault(name, { step: at, reason, remedy })
   // The process does not know how this command was called.
-  return step === 'consent' ? new PluginFault(step, fault.message, trustRemedy(name)) : fault
+  return at === 'consent' ? new PluginFault(at, fault.message, trustRemedy(name)) : fault
 }
 
 /** In a process of its own. */
@@ -103,10 +88,11 @@ async function ask(prepared: Sandbox, request: ExamineRequest): Promise<Examinat
     channel.write(`${JSON.stringify(request)}\n`)
     const { clockMs } = request.budget
     const said = await withTimeout(boundedText(channel), clockMs + overheadMs, () => '')
-    const answer: unknown = said === '' ? undefined : JSON.parse(said)
-    // What it says of itself is checked by who reads it.
-    if (isObject(answer) && (answer['is'] === 'refused' || (answer['is'] === 'examined' && isObject(answer['what']))))
-      return answer as Examination
+    if (said !== '') {
+      const answer = readExamination(said)
+      if (answer) return answer
+      throw new Error('its process answered something else than what it declares')
+    }
   } catch (thrown) {
     throw new PluginFault('import', `It could not be read: ${messageOf(thrown)}`, remedies.correct)
   } finally {
