@@ -7,16 +7,18 @@ import { type Manifest, apiVersion as ours, tradingMethods } from '../contracts/
 import type { AnyPlugin } from '../contracts/interface.ts'
 import type { PluginKind } from '../contracts/plugin.ts'
 import { syntaxFault } from './code/compile.ts'
-import { networkKeysOf, readingConfiguration } from './configuration.ts'
+import { networkKeysOf, readingConfiguration, unusedBridges } from './configuration.ts'
 import { type FoundPlugin, isDeclared, namePattern } from './discover/find.ts'
+import { checkDeclaredCalls, endpointsForPeople, type DeclaredCalls } from './interface-rights.ts'
 import type { Host } from './isolate/host.ts'
 import { importPlugin, type Description } from './instantiate.ts'
 import { deepFreeze } from './code/parser.ts'
 import type { JudgeConfig, LoadOptions } from './loaded-plugin.ts'
-import { chainDecides, notRemote, PluginFault, signedActions, trustedOnly } from './refusal.ts'
+import { chainDecides, notRemote, PluginFault, signedActions, trustedOnly, withArticle } from './refusal.ts'
 import type { Trials } from './code/trials.ts'
 import type { LoadBudget } from './load-budget.ts'
 import { isObject } from '../base/json.ts'
+import { command } from '../base/layout.ts'
 import { quoted } from '../base/printable.ts'
 
 /** A plugin with a valid manifest and configuration, whose code the server has not imported yet. */
@@ -24,7 +26,7 @@ export interface Candidate {
   /** Under the name of its manifest. */
   readonly found: FoundPlugin
   readonly description: Description
-  readonly manifest: Manifest
+  readonly manifest: Manifest & DeclaredCalls
   readonly configuration: PluginConfig
   /** What it, or the operator's file for it, still has that is deprecated, as words for people. */
   readonly deprecated: readonly string[]
@@ -42,6 +44,7 @@ export interface PluginOutline {
 export async function makeCandidate(found: FoundPlugin, known: PluginOutline, trials: Trials, options: LoadOptions): Promise<Candidate> {
   const { description, host } = await describe(found, trials, options)
   known.kind = description.kind
+  requireAllowedKind(found, description)
   const manifest = checkManifest(found, description)
   known.manifest = manifest
   if (found.tier === 'contained') requireContainable(description, manifest)
@@ -56,7 +59,7 @@ export async function makeCandidate(found: FoundPlugin, known: PluginOutline, tr
     description,
     manifest,
     configuration: deepFreeze(configuration),
-    deprecated: configuration.deprecated ?? [],
+    deprecated: [...(configuration.deprecated ?? []), ...(description.kind === 'connector' ? unusedBridges(found, configuration) : [])],
     ...(host && { host }),
   }
 }
@@ -79,6 +82,17 @@ async function describe(found: FoundPlugin, trials: Trials, options: LoadOptions
     const mayBeSyntax = thrown instanceof PluginFault && thrown.step === 'import'
     throw (mayBeSyntax && (await syntaxFault(found))) || thrown
   }
+}
+
+/** What an interface, a connector or a chain may do differs, and the operator was shown one of them. @throws PluginFault */
+function requireAllowedKind({ name, tier, lockedKind }: FoundPlugin, { kind }: Description): void {
+  if (lockedKind === undefined || kind === lockedKind) return
+  const verb = tier === 'trusted' ? 'trust' : 'allow'
+  throw new PluginFault(
+    'consent',
+    `It was allowed as ${withArticle(lockedKind)}, and is ${withArticle(kind)}`,
+    `See what it may do, and allow it again: ${command} plugin ${verb} ${name}`,
+  )
 }
 
 /** @throws PluginFault where the plugin can only run in the server, for which allowing it is not enough */
@@ -119,6 +133,11 @@ export const withListenerKeys = (schema: object): object => ({
     keys: {
       enum: ['refuse', 'accept'],
       description: 'Whether its clients may send private keys, which the keystore keeps. Absent: refuse',
+    },
+    endpoints: {
+      type: 'array',
+      items: { enum: endpointsForPeople },
+      description: 'Endpoints for people that it may call with the rights of its callers. Absent: none',
     },
   },
 })
@@ -168,6 +187,13 @@ const manifestSchema = {
     schema: { type: 'object' },
     version: { type: 'string', minLength: 1, maxLength: 64 },
     shortNames: { type: 'object', maxProperties: 1_000, additionalProperties: { type: 'string' } },
+    calls: {
+      type: 'object',
+      maxProperties: 500,
+      propertyNames: { pattern: '^(GET|POST|DELETE) /', maxLength: 210 },
+      additionalProperties: { type: 'array', maxItems: 200, uniqueItems: true, items: { type: 'string', maxLength: 64 } },
+    },
+    decides: { type: 'array', maxItems: 500, uniqueItems: true, items: { type: 'string', maxLength: 210 } },
     signs: {
       type: 'array',
       maxItems: 100,
@@ -189,10 +215,10 @@ const manifestSchema = {
 }
 
 const options = { allErrors: true, strict: false, validateFormats: false, meta: false, validateSchema: false } as const
-const isManifest = checkBy<Manifest>(manifestSchema, () => new Ajv(options).compile(manifestSchema))
+const isManifest = checkBy<Manifest & DeclaredCalls>(manifestSchema, () => new Ajv(options).compile(manifestSchema))
 
 /** The manifest, checked and frozen. @throws PluginFault */
-function checkManifest(found: FoundPlugin, { kind, manifest }: Description): Manifest {
+function checkManifest(found: FoundPlugin, { kind, manifest }: Description): Manifest & DeclaredCalls {
   checkApiVersion(manifest)
   if (!isManifest(manifest)) {
     throw new PluginFault(
@@ -212,7 +238,14 @@ function checkManifest(found: FoundPlugin, { kind, manifest }: Description): Man
   if (!found.builtIn && manifest.version === undefined)
     throw new PluginFault('manifest', 'It has no version', "Add the plugin's own version: version: '0.1.0'.")
   checkShortNames(manifest)
+  checkCalls(kind, manifest)
   return deepFreeze(manifest)
+}
+
+function checkCalls(kind: PluginKind, { calls, decides }: DeclaredCalls): void {
+  if (kind === 'interface') return checkDeclaredCalls({ ...(calls && { calls }), ...(decides && { decides }) })
+  if (calls ?? decides)
+    throw new PluginFault('manifest', 'Only an interface has calls and decides', "Leave them out of the plugin's manifest.")
 }
 
 /** An exchange with a chain of its own has two plugins of one name. The chain's folder ends with `-chain`. */

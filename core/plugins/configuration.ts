@@ -178,6 +178,19 @@ export function bridgesOf(
   return Object.fromEntries(Object.entries(here).map(([chain, bridge]) => [chain, spelt(name, chain, bridge, chains)]))
 }
 
+/** The transfer to a bridge goes to whomever its settings name. What nobody trusts has none signed. */
+export const mayDeposit = ({ builtIn, tier }: Pick<FoundPlugin, 'builtIn' | 'tier'>): boolean => builtIn || tier === 'trusted'
+
+/** What people are told of bridges that have no effect. */
+export function unusedBridges(found: FoundPlugin, { config, ...places }: Pick<PluginConfig, 'config' | 'places'>): string[] {
+  const [network] = isObject(config.bridges) && !mayDeposit(found) ? Object.keys(config.bridges) : []
+  if (network === undefined) return []
+  const { file } = placeOf(found.name, places, ['bridges', network])
+  return [
+    `bridges in ${file} has no effect: deposits from other chains are signed for connectors that are built in or trusted alone. Take it out`,
+  ]
+}
+
 function spelt(name: string, chain: string, { network, ...addresses }: Bridge, chains: readonly LoadedChain[]): Bridge {
   const on = chains.find((each) => each.name === chain)?.venues.find((venue) => venue.network === network)
   const spell = (key: keyof typeof addresses): string => {

@@ -2,14 +2,12 @@
 export { hookUpdate, registerHook } from './code/compile.ts'
 export type { HookUpdate } from './code/hook.ts'
 export { updateHook } from './code/module-hook.ts'
-export { startTrials } from './code/trials.ts'
-export { loadBudget } from './load-budget.ts'
 export { authorsStack, placeInStack } from './code/source-places.ts'
 export { messageOf, messageWithPlace } from './code/thrown.ts'
 export { blockProcessExit, handleUncaught, logWarnings } from './code/uncaught.ts'
 export { startWatchdog } from './code/watchdog.ts'
 export { changedFiles, examine, forget, isConfNewer, pluginOnDisk, record, verify, type PluginOnDisk } from './consent/allow.ts'
-export { allowedPlugins, isSandbox, type AllowedPlugins } from './consent/consent.ts'
+export { allowedForCommand, allowedPlugins, isSandbox, type AllowedPlugins } from './consent/consent.ts'
 export { declaredDevnet } from './discover/declared.ts'
 export { declaredFile, findPlugins, inspectPlugin, isDeclared, namePattern, pluginNames, type FoundPlugin } from './discover/find.ts'
 export { outlineOf } from './discover/outline.ts'
@@ -35,20 +33,23 @@ export {
   maxHostedAnswerBytes,
   parametersOf,
   type CallerRights,
+  type PermittedInterface,
   type PathOutline,
   type ServedCall,
   type ServedInterface,
-  type ServedPath,
 } from './interface-paths.ts'
+export { useOfEndpoint, type PathRights } from './interface-rights.ts'
+export { leavesOf } from './isolate/sent-words.ts'
 export { loadLater, requiredHere, type LateLoad } from './late.ts'
 export { hostOptions, loadPlugins, pluginOptions, pluginWarnings, tryPlugins, type LoadResult } from './load.ts'
 export type { LoadedChain, LoadedConnector, LoadedPlugin, LoadedVenue } from './loaded-plugin.ts'
 export { lockOfStart, type LockOfStart } from './changes.ts'
 export { createReconciler, type PluginChanges } from './reconcile.ts'
-export { PluginFault, faultOf, trustRemedy, type Refusal } from './refusal.ts'
+export { PluginFault, faultOf, trustRemedy, withArticle, type Refusal } from './refusal.ts'
 export { buildRegistry, transactionTargets } from './registry-entries.ts'
 export {
   findNetworks,
+  isInUse,
   notYet,
   tradingOf,
   type GrowingRegistry,

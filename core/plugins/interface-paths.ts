@@ -6,6 +6,7 @@ import { cachedQueryReader } from '../config/query-reader.ts'
 import type { Interface, InterfaceCall, InterfacePath } from '../contracts/interface.ts'
 import { deepFreeze } from './code/parser.ts'
 import { requireMethods } from './instantiate.ts'
+import type { PathRights } from './interface-rights.ts'
 import { PluginFault, remedies } from './refusal.ts'
 
 /** Of one answer. */
@@ -27,6 +28,11 @@ export interface ServedInterface {
   showError(error: Parameters<Interface['showError']>[0]): ErrorOutline | Promise<ErrorOutline>
 }
 
+/** With what each of its paths may call. */
+export interface PermittedInterface extends ServedInterface {
+  readonly paths: readonly (ServedPath & { readonly rights: PathRights })[]
+}
+
 type ErrorOutline = ReturnType<Interface['showError']>
 
 export interface ServedPath extends PathOutline {
@@ -36,6 +42,8 @@ export interface ServedPath extends PathOutline {
 
 /** A request to an interface, with what another process has to know of its caller. */
 export interface ServedCall extends InterfaceCall {
+  /** The connection of its caller is gone: nothing more is begun for it. */
+  readonly isGone: boolean
   rights(): CallerRights
 }
 
@@ -93,6 +101,7 @@ function withoutCalls(call: ServedCall): InterfaceCall {
     call: refuse,
     ask: refuse,
     once: refuse,
+    follow: refuse,
     preferences: { read: refuse, known: refuse, set: refuse },
     addKey: refuse,
   }

@@ -7,7 +7,8 @@ import { importCandidate, type Candidate } from './candidate.ts'
 import { messageWithPlace } from './code/thrown.ts'
 import type { FoundPlugin } from './discover/find.ts'
 import type { LoadOptions } from './loaded-plugin.ts'
-import { checkInterface, servedHere, type ServedInterface } from './interface-paths.ts'
+import { checkInterface, servedHere, type PermittedInterface, type ServedInterface } from './interface-paths.ts'
+import { checkPathsDeclared, rightsOf, type DeclaredCalls } from './interface-rights.ts'
 import type { Host } from './isolate/host.ts'
 import { remoteInterface } from './isolate/remote-interface.ts'
 import { PluginFault, remedies } from './refusal.ts'
@@ -15,11 +16,11 @@ import { PluginFault, remedies } from './refusal.ts'
 /** An interface as the operator configured it. */
 export interface LoadedInterface extends Omit<FoundPlugin, 'entry' | 'hosts'> {
   readonly kind: 'interface'
-  readonly manifest: Manifest
+  readonly manifest: Manifest & DeclaredCalls
   readonly configuration: PluginConfig
   readonly deprecated: readonly string[]
   /** Where it listens; absent: it is off, and none of its code has run but its manifest. */
-  readonly listener?: { readonly port: number; readonly host?: string; readonly interface: ServedInterface }
+  readonly listener?: { readonly port: number; readonly host?: string; readonly interface: PermittedInterface }
   /** The process that it runs in; absent: the server, or it is off. */
   readonly process?: Host
 }
@@ -34,9 +35,14 @@ export async function loadInterface(candidate: Candidate, options: LoadOptions):
   const config = configuration.config as ListenerConfig
   if (config.port === undefined) return loaded
   const address = { port: config.port, ...(config.host !== undefined && { host: config.host }) }
+  // What was allowed counts: a process may say another thing each time that it is asked.
+  const { calls, decides = [] } = found.allowedCalls ?? manifest
   const { host } = candidate
-  if (host) return { ...loaded, process: host, listener: { ...address, interface: await remoteInterface(found.name, host, config) } }
-  return { ...loaded, listener: { ...address, interface: await interfaceHere(candidate, config, options) } }
+  const served = host ? await remoteInterface(found.name, host, { config, decides }) : await interfaceHere(candidate, config, options)
+  checkPathsDeclared(served.paths, calls)
+  const rights = { name: found.name, calls, listed: found.builtIn ? 'all' : (config.endpoints ?? []) } as const
+  const permitted = { ...served, paths: served.paths.map((each) => ({ ...each, rights: rightsOf(each, rights) })) }
+  return { ...loaded, ...(host && { process: host }), listener: { ...address, interface: permitted } }
 }
 
 /** @throws PluginFault */

@@ -7,6 +7,7 @@ import {
   contractsKey,
   contractsOf,
   explainProblems,
+  mayDeposit,
   networkRemedy,
   placeOf,
   readingConfiguration,
@@ -104,7 +105,7 @@ export function connectorVenues(
         let bridges: Readonly<Record<string, Bridge>>
         try {
           inForce = canonical(found, on, contracts, configuration)
-          bridges = bridgesOf(found.name, config, here, manifest, chains)
+          bridges = mayDeposit(found) ? bridgesOf(found.name, config, here, manifest, chains) : {}
         } catch (thrown) {
           // The entry of another network is another one.
           const { message: reason, remedy } = faultOf(thrown, 'configuration', `See conf/connectors/${found.name}.yml.`)

@@ -3,14 +3,13 @@ import path from 'node:path'
 import { loadPluginConfigBy, type TokenListSource } from '../config/plugin-config.ts'
 import { ConfigError, nearest } from '../config/problems.ts'
 import { devnetNetwork, pluginFileWarnings, type Settings } from '../config/settings.ts'
-import { loadTokens, type LeftOutToken } from '../config/token-list.ts'
+import { loadTokens, type AmbiguousSymbol, type LeftOutToken } from '../config/token-list.ts'
 import { mapTexts, substitute } from '../config/tree.ts'
 import { mergedFiles } from '../config/yaml.ts'
 import type { Log } from '../contracts/index.ts'
 import type { PluginKind } from '../contracts/plugin.ts'
 import { makeCandidate, type Candidate, type PluginOutline } from './candidate.ts'
 import { registerHook } from './code/compile.ts'
-import { allowedPlugins } from './consent/consent.ts'
 import { explainProblems } from './configuration.ts'
 import { refuseTakenChainId } from './discover/declared.ts'
 import { findPlugins, isDeclared, type FoundPlugin } from './discover/find.ts'
@@ -340,7 +339,14 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, localHosts, m
         const leftOut: LeftOutToken[] = []
         const onLeftOut = (entry: LeftOutToken) => void leftOut.push(entry)
         const sources = { pluginFolder: folder, confDir, chain, network, chainId, home, tokenLists, dataDir: data.dir }
-        const tokens = await loadTokens({ ...sources, chainImpl, onLeftOut })
+        const ambiguous: AmbiguousSymbol[] = []
+        const onAmbiguous = (symbol: AmbiguousSymbol) => void ambiguous.push(symbol)
+        const tokens = await loadTokens({ ...sources, chainImpl, onLeftOut, onAmbiguous })
+        for (const { symbol, tokens: named, more } of ambiguous)
+          log.warn(
+            { chain, network, symbol, tokens: named, ...(more !== undefined && { more }) },
+            'several tokens have this symbol: requests have to give the address, or take the wrong one out of the list',
+          )
         for (const { file: list, path: entry, symbol, address, problem: reason, remedy } of leftOut)
           log.warn({ chain, network, list, entry, symbol, address, reason, remedy }, 'token list entry left out')
         return tokens
@@ -385,12 +391,11 @@ const silent: ParentLog = { info: () => {}, warn: () => {}, child: () => silent 
  */
 export async function tryPlugins(
   settings: Settings,
-  allowed?: LoadOptions['plugins'],
+  plugins: LoadOptions['plugins'],
   localHosts?: PluginOptions['localHosts'],
 ): Promise<LoadResult> {
   const { enabled, port } = settings.devnet
   const devnetUrl = enabled ? `http://127.0.0.1:${port}` : undefined
-  const plugins = allowed ?? (await allowedPlugins(settings))
   const hosts = createHosts({ ...hostOptions(settings, silent), onFault: () => {}, onDeath: () => {} })
   try {
     return await loadPlugins(pluginOptions({ settings, plugins, log: silent, devnetUrl, hosts, ...(localHosts && { localHosts }) }))

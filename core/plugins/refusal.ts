@@ -108,6 +108,9 @@ export function faultOf(thrown: unknown, step: Step, remedy: string): PluginFaul
   return new PluginFault(step, messageOf(thrown), remedy)
 }
 
+/** For sentences. */
+export const withArticle = (kind: PluginKind): string => `${kind === 'interface' ? 'an' : 'a'} ${kind}`
+
 // Why a plugin can run in the server only.
 export const chainDecides = 'a chain decides when a transaction is dead, and so whether a second one is signed'
 /** The signer cannot read what such an action does either. */

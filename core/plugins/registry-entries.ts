@@ -145,7 +145,7 @@ function loadedEntry(plugin: LoadedPlugin, running: ReadonlyMap<LoadedVenue<obje
     ...loadedPart(plugin),
     available_networks,
     unserved,
-    ...(host && { deaths: () => host.deaths }),
+    ...(host && { deaths: () => host.deaths, whyDown: () => host.notReady() }),
     starting: () => venues.filter((venue) => running.get(venue)?.state === 'starting').map(({ chain, network }) => `${chain}/${network}`),
   }
 }
@@ -153,7 +153,11 @@ function loadedEntry(plugin: LoadedPlugin, running: ReadonlyMap<LoadedVenue<obje
 /** It serves all networks. */
 const interfaceEntry = (plugin: LoadedInterface): PluginEntry => {
   const { process } = plugin
-  return { ...loadedPart(plugin), available_networks: [], ...(process && { deaths: () => process.deaths }) }
+  return {
+    ...loadedPart(plugin),
+    available_networks: [],
+    ...(process && { deaths: () => process.deaths, whyDown: () => process.notReady() }),
+  }
 }
 
 function refusedEntry({ name, kind, folder, version, trading_type, available_networks, step, reason, remedy }: Refusal): PluginEntry {
@@ -165,6 +169,7 @@ function refusedEntry({ name, kind, folder, version, trading_type, available_net
     trading_type: trading_type ?? [],
     available_networks: available_networks ?? [],
     state: 'refused',
+    refusedAt: step,
     reason: maskUrls(`${step}: ${reason}${/[.!?]$/.test(reason) ? '' : '.'} ${remedy}`),
   }
 }

@@ -7,8 +7,10 @@ import type { MaybeAsync, PluginKind } from '../contracts/plugin.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { FollowPrice, HostedBooks } from './isolate/remote-connector.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
+import type { Step } from './refusal.ts'
 import type { RecentQuotes } from '../live-state/recent-quotes.ts'
 import type { TokenBook } from '../live-state/token-book.ts'
+import { withoutStop } from '../base/printable.ts'
 
 /** A network of a chain that this server serves. */
 export interface NetworkEntry {
@@ -17,6 +19,8 @@ export interface NetworkEntry {
   impl: Chain
   tokens: TokenBook
   required: boolean
+  /** When a client's request was last about it, by the steady clock. */
+  usedAtMs?: number
   /** Why nobody answers there, where the server itself runs it. */
   whyAway?(): string | undefined
   /** Undefined if ready, else the reason. Starts nothing. */
@@ -26,6 +30,12 @@ export interface NetworkEntry {
   /** Starts a network that starts on demand. Settles after the attempt; never rejects. */
   wake(): Promise<void>
 }
+
+const inUseMs = 24 * 3_600_000
+
+/** Whether the operator requires it, or a client's request was about it within a day. */
+export const isInUse = ({ required, usedAtMs }: Pick<NetworkEntry, 'required' | 'usedAtMs'>): boolean =>
+  required || (usedAtMs !== undefined && performance.now() - usedAtMs < inUseMs)
 
 /** Trading types may be in another process. */
 type ServedTrading = { readonly [T in TradingType]: MaybeAsync<Trading[T]> }
@@ -83,7 +93,11 @@ export interface PluginEntry {
   folder: string
   /** How often the process that it runs in has ended; absent where it runs in the server. */
   deaths?(): number
+  /** Why that process is down now. */
+  whyDown?(): string | undefined
   reason?: string
+  /** Of a refused one. */
+  refusedAt?: Step
   /** Why a change of it in sluice.lock is not in force, and what to do about it. */
   notTakenUp?: string
   /** Versions of it that were replaced, and read what their open transactions bring until they are final. */
@@ -143,6 +157,8 @@ export interface Registry {
    * Ignores unknown names.
    */
   wake(chain: string, network: string, connector?: string): Promise<void> | undefined
+  /** A client's request is about it: for a day the network is in use. */
+  use(chain: string, network: string): void
   /** @throws SluiceError UNKNOWN_CHAIN_ERROR, SERVICE_UNINITIALIZED, NETWORK or RATE_LIMIT */
   network(chain: string, network: string): NetworkEntry
   /**
@@ -323,6 +339,10 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     hasConnector: (name) => connectors.some((each) => each.name === name),
     pending: (name) => pendingIn(plugins, name),
     venuesOn: lists.on,
+    use(chain, network) {
+      const on = networkAt(chain, network)
+      if (on) on.usedAtMs = performance.now()
+    },
     wake(chain, network, connector) {
       const venue = connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)
       const on = networkAt(chain, network)
@@ -482,7 +502,7 @@ const withoutFolders = (text: string): string => text.replaceAll(/(?<=^|\s)\/[^\
 const leftOutError = ({ chain, network, reason }: { chain: string; network: string; reason: string }) =>
   new SluiceError(
     'UNKNOWN_CHAIN_ERROR',
-    `The network ${chain}/${network} is not served, because its settings are wrong: ${maskUrls(withoutFolders(reason))}. An operator corrects them and restarts the server.`,
+    `The network ${chain}/${network} is not served, because its settings are wrong: ${withoutStop(maskUrls(withoutFolders(reason)))}. An operator corrects them and restarts the server.`,
   )
 
 /** @throws SluiceError UNKNOWN_CHAIN_ERROR where the network is left out because its settings are wrong */

@@ -16,6 +16,7 @@ import { faultOf, PluginFault, type Refusal } from './refusal.ts'
 import type { GrowingRegistry } from './registry.ts'
 import type { RunningPlugins } from './running.ts'
 import type { FormerVersions } from './versions.ts'
+import { withoutStop } from '../base/printable.ts'
 
 /** Deploys what plugins bring for the devnet. */
 export interface Deployer {
@@ -112,7 +113,7 @@ export function createTakeUp({ settings, changes, plugins, loader, registry, for
     // What may come by itself: files that are still being put there, or time. Who drops folders in corrects them there.
     const mayCome = refusal.temporary === true || refusal.step === 'find' || refusal.step === 'consent' || state.is === 'dropped in'
     if (!mayCome) waiting.delete(name)
-    if (running) notInForce(name, `${refusal.step}: ${refusal.reason}. ${refusal.remedy}${howLong(running, record)}`)
+    if (running) notInForce(name, `${refusal.step}: ${withoutStop(refusal.reason)}. ${refusal.remedy}${howLong(running, record)}`)
     else refuse(refusal)
   }
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Bridge, Manifest } from '../../core/contracts/index.ts'
-import { bridgesOf, checkNetworkKeys } from '../../core/plugins/configuration.ts'
+import { bridgesOf, checkNetworkKeys, unusedBridges } from '../../core/plugins/configuration.ts'
+import { findPlugins } from '../../core/plugins/discover/find.ts'
 import { goodPlugins, load } from './fixtures.ts'
 
 const manifest: Manifest = {
@@ -49,5 +50,18 @@ describe("a network's bridges", () => {
     expect(from({})).to.deep.equal({ 'fixture-chain': { network: 'mainnet', token: '0xaa01', recipient: '0xbb02' } })
     expect(() => from({ recipient: 'bridge.eth' })).to.throw("recipient 'bridge.eth' is not an address on fixture-chain mainnet")
     expect(from({ network: 'elsewhere' })).to.deep.equal({ 'fixture-chain': { ...bridge, network: 'elsewhere' } })
+  })
+
+  it('have no effect for a plugin that is contained or data alone, which is said with the file that has them', () => {
+    const [found] = findPlugins([goodPlugins], []).found
+    if (!found) throw new Error('there is no plugin')
+    const configuration = {
+      config: { bridges: { sepolia: { base: { ...bridge } } } },
+      places: { '/bridges/sepolia': 'own/defaults.yml:7' },
+    }
+    const said = (tier: typeof found.tier) => unusedBridges({ ...found, builtIn: tier === 'built in', tier }, configuration)
+    for (const tier of ['contained', 'data'] as const)
+      expect(said(tier).join()).to.match(/^bridges in own\/defaults\.yml has no effect: .*built in or trusted alone/)
+    expect([...said('trusted'), ...said('built in'), ...unusedBridges(found, { config: {} })]).to.deep.equal([])
   })
 })

@@ -75,7 +75,8 @@ const endless: Record<string, [string, RegExp]> = {
 }
 
 describe('a broken plugin', function () {
-  this.timeout(400_000)
+  // As with hostile ones: their processes give way to all others.
+  this.timeout(1_800_000)
 
   describe('beside good ones', () => {
     let result: LoadResult

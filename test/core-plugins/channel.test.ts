@@ -11,6 +11,7 @@ const bounds: Bounds = {
   maxUnaskedFrameBytes: 1_000,
   maxUnaskedBytes: 2_000,
   maxFrameMs: 60_000,
+  maxParts: { ofServing: 250, perByte: 0 },
   processor: { burstMs: 60_000, perSecondMs: 0, perAnswerMs: 0 },
 }
 
@@ -165,6 +166,12 @@ describe('the channel between the server and a host', () => {
     },
     { what: 'a frame without a message', bytes: frame([]), why: /a frame without a message/ },
     { what: 'what is nested too deep', bytes: frame([[3, 'log', [nested(200)]]]), why: /nested more than 100 deep/ },
+    {
+      what: 'many small lists',
+      bytes: frame([[3, 'log', Array.from({ length: 260 }, () => [])]]),
+      why: /more than 250 lists, objects and fields/,
+    },
+    { what: 'many fields', bytes: frame([[3, 'log', Array.from({ length: 90 }, () => ({ '': {} }))]]), why: /more than 250 lists/ },
     { what: 'too many messages', bytes: frame(Array.from({ length: 30 }, () => [3, 'log', []])), why: /more than 20 messages/ },
   ])
     it(`closes on ${what}, and tells who waits`, async () => {
@@ -174,6 +181,14 @@ describe('the channel between the server and a host', () => {
       expect((await closed).message).to.match(why)
       if (waiting) expect(await waiting).to.equal(await closed)
     })
+
+  it('counts nothing that is in a text', async () => {
+    const texts = [`[{":`.repeat(60), `\\"[[[`.repeat(40), `\\\\`, `\\"`, '']
+    const { channel, host } = await ends()
+    const asked = channel.ask('quote', [])
+    host.write(frame([[1, 1, { texts }]]))
+    expect(await asked).to.deep.equal({ texts })
+  })
 
   it('closes on an answer that is longer than what was asked for may be, before it is read', async () => {
     const { channel, host, closed } = await ends(never, { maxUnaskedFrameBytes: 100 })

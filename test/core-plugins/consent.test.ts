@@ -3,11 +3,12 @@ import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, t
 import path from 'node:path'
 import { readLock, writeLock } from '../../core/config/lock.ts'
 import { loadSettings, type Settings } from '../../core/config/settings.ts'
-import { allowedPlugins } from '../../core/plugins/consent/consent.ts'
+import { allowedForCommand, allowedPlugins } from '../../core/plugins/consent/consent.ts'
 import { builtInPlugins } from '../../core/base/layout.ts'
 import type { FoundPlugin } from '../../core/plugins/discover/find.ts'
 import { hostOptions } from '../../core/plugins/load.ts'
 import { keptFolder, readPluginFiles } from '../../core/plugins/discover/plugin-files.ts'
+import { newSealing, seal, sealKey } from '../../core/wallet/lock-seal.ts'
 import { trustPlugins } from '../../testkit/server.ts'
 import { eachWithHome } from '../config/home.ts'
 import { goodPlugins, keptLog } from './fixtures.ts'
@@ -100,6 +101,35 @@ describe('who may run', () => {
     const [again] = (await allowedPlugins(settingsOf())).found
     expect(again?.folder).to.equal(first?.folder)
     expect(existsSync(file)).to.equal(false)
+  })
+
+  describe('for a command that only looks', () => {
+    const looked = async (passphrase: string | undefined) => {
+      const { found, refused } = await allowedForCommand(settingsOf(), passphrase)
+      return { found: found.map(({ name }) => name), refused: refused.map(({ step, reason }) => `${step}: ${reason}`) }
+    }
+    const [passphrase, aKey] = ['correct horse battery', 'data/keystore/ethereum/0x70997970C51812dc3A010C7d01b50e0d17dc79C8.json']
+    const notRun = (why: string) => ({ found: [], refused: [`consent: It is trusted, and is not run here: ${why}`] })
+    const noSeal = notRun("its record has no seal of the keystore's passphrase")
+
+    it('runs a trusted plugin only by a record whose seal holds, where there are keys', async () => {
+      plant('fixture-swap')
+      await trust()
+      expect((await looked(undefined)).found, 'there is no key').to.deep.equal(['fixture-swap'])
+      await home.write(aKey, '{}')
+      expect(await looked(undefined)).to.deep.equal(noSeal)
+      expect(await looked(passphrase)).to.deep.equal(noSeal)
+      const { 'fixture-swap': bare } = readLock(home.confDir)
+      if (!bare) throw new Error('It was trusted.')
+      const forged = { ...bare, allowedAt: '2026-01-01T00:00:00.000Z', seal: 'a'.repeat(64) }
+      const sealing = newSealing(1024)
+      await writeLock(home.confDir, { 'fixture-swap': forged }, sealing)
+      expect(await looked(undefined)).to.deep.equal(notRun('the seal of its record was not checked'))
+      expect((await looked(passphrase)).refused[0]).to.match(/is not run here: its record was changed since it was allowed/)
+      const key = await sealKey(passphrase, sealing)
+      await writeLock(home.confDir, { 'fixture-swap': seal(key, 'fixture-swap', forged) }, sealing)
+      expect(await looked(passphrase)).to.deep.equal({ found: ['fixture-swap'], refused: [] })
+    })
   })
 
   it('leaves out a chain that was only allowed: its code runs in the server', async () => {

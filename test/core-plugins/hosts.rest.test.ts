@@ -10,6 +10,7 @@ import { startServer, type TestServer } from '../../testkit/server.ts'
 import { tryAll, type Target } from '../fixtures/plugins/contained/spy/tries.ts'
 import { follow } from '../events/client.ts'
 import { local, mined, oneChain, traders } from '../http/shared-server.ts'
+import { until } from '../transactions/site.ts'
 import { fixtures } from './fixtures.ts'
 
 /** Amounts of DAI by which the fixture does what it does; see its `harms`. */
@@ -40,6 +41,7 @@ describe('a plugin of a third party in its host', function () {
     server = await startServer({
       plugins: [plugins],
       settings: { ...oneChain.settings, 'limits.pluginStallSeconds': 3 },
+      conf: { 'alerts.yml': { rules: { pluginRefused: { seconds: 1 } } } },
     })
     client = server.client
   })
@@ -149,7 +151,7 @@ describe('a plugin of a third party in its host', function () {
     expect((await entryOf('plain-swap')).host.deaths).to.equal(0)
   })
 
-  it('stays down after its process ended five times, and says so', async () => {
+  it('stays down after its process ended five times, says so, and is told to people', async () => {
     for (let deaths = (await entryOf('spy')).host.deaths; deaths < 5;) {
       await price('spy', exits ?? '')
       ;({ deaths } = (await entryOf('spy')).host)
@@ -159,5 +161,12 @@ describe('a plugin of a third party in its host', function () {
     expect(body).to.include({ errorCode: 1010 })
     expect(body.message).to.match(/ended 5 times within 10 minutes, and is not started again/)
     expect((await price('plain-swap', '100')).status).to.equal(200)
+    const told = async () =>
+      (await client.get('/alerts')).body.alerts.find(
+        (each: { rule: string; subject: string }) => each.rule === 'pluginRefused' && each.subject === 'spy',
+      )
+    await until('it is told', async () => (await told()) !== undefined)
+    expect(await told()).to.include({ severity: 'warning' })
+    expect((await told()).words).to.match(/^spy: its process ended /)
   })
 })

@@ -269,12 +269,15 @@ describe('loading plugins', function () {
     symlinkSync(path.join(goodPlugins, 'fixture-compiled', 'amm.js'), path.join(plugins, 'linked-part', 'amm.js'))
     writeFileSync(path.join(plugins, 'linked-part', 'index.js'), "export { amm as default } from './amm.js'\n")
     mkdirSync(path.join(plugins, 'a'.repeat(80)))
+    // What every object has: in records by name it would be there without having been allowed.
+    cpSync(path.join(goodPlugins, 'fixture-swap'), path.join(plugins, 'constructor'), { recursive: true })
 
     const { loaded, refused } = await load([plugins])
 
     expect(loaded).to.deep.equal([])
     expect(refused.map(({ name, step }) => `${name} ${step}`)).to.have.members([
       'Größer find',
+      'constructor find',
       `${'a'.repeat(80)} find`,
       'linked-entry find',
       'linked-folder find',

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { builtInPlugins, codeRoot, inSource } from '../../base/layout.ts'
 import type { PluginKind } from '../../contracts/plugin.ts'
+import type { DeclaredCalls } from '../interface-rights.ts'
 import { PluginFault, faultOf, type Refusal } from '../refusal.ts'
 
 /** Where a plugin runs: in the server, kept away from it, or nowhere, because it is data. */
@@ -30,6 +31,8 @@ export interface FoundPlugin {
   readonly lockedKind?: PluginKind
   /** The hosts on the web that it was allowed, as its files name them. */
   readonly hosts?: readonly string[]
+  /** What its paths were allowed to call, of an interface that was allowed. */
+  readonly allowedCalls?: DeclaredCalls
 }
 
 export interface FindResult {
@@ -39,7 +42,8 @@ export interface FindResult {
   readonly disabled: readonly string[]
 }
 
-export const namePattern = /^(?!any$)[a-z0-9][a-z0-9-]{0,63}$/
+/** `any` stands for all connectors, and `constructor` is a name that every object has: records by name would seem to have it. */
+export const namePattern = /^(?!(?:any|constructor)$)[a-z0-9][a-z0-9-]{0,63}$/
 /** The only file of a plugin that is data alone, beside its lists. */
 export const declaredFile = 'plugin.yml'
 /** Where both are there, the author edits the source. */
@@ -112,7 +116,7 @@ function inspect(name: string, folder: string, rival: FoundPlugin | undefined): 
     throw new PluginFault(
       'find',
       `'${name}' is not a valid name of a plugin`,
-      'Rename the folder: lower-case letters, digits and hyphens, at most 64, not `any`, and the same name in the manifest.',
+      'Rename the folder: lower-case letters, digits and hyphens, at most 64, not `any` or `constructor`, and the same name in the manifest.',
     )
   }
   const real = realpathSync(folder)

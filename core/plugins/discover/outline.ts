@@ -1,5 +1,6 @@
 import { approvableOf } from '../../contracts/index.ts'
 import type { LockedPlugin } from '../../config/lock.ts'
+import type { DeclaredCalls } from '../interface-rights.ts'
 import type { LoadedInterface } from '../load-interfaces.ts'
 import type { LoadedPlugin } from '../loaded-plugin.ts'
 
@@ -9,7 +10,14 @@ export type PluginDeclaration = Omit<LockedPlugin, 'sha256' | 'tier' | 'hosts' |
 export function outlineOf(plugin: LoadedPlugin | LoadedInterface): PluginDeclaration {
   const { manifest, kind } = plugin
   if (plugin.kind === 'interface')
-    return { ...(manifest.version !== undefined && { version: manifest.version }), kind, networks: {}, signs: [] }
+    return {
+      ...(manifest.version !== undefined && { version: manifest.version }),
+      kind,
+      networks: {},
+      signs: [],
+      ...(plugin.manifest.calls && { calls: copied(plugin.manifest.calls) }),
+      ...(plugin.manifest.decides && { decides: [...plugin.manifest.decides] }),
+    }
   return {
     ...(manifest.version !== undefined && { version: manifest.version }),
     kind,
@@ -21,6 +29,9 @@ export function outlineOf(plugin: LoadedPlugin | LoadedInterface): PluginDeclara
     }),
   }
 }
+
+const copied = (calls: NonNullable<DeclaredCalls['calls']>): Record<string, string[]> =>
+  Object.fromEntries(Object.entries(calls).map(([path, endpoints]) => [path, [...endpoints]]))
 
 function networksOf(plugin: LoadedPlugin): PluginDeclaration['networks'] {
   const networks: PluginDeclaration['networks'] = {}

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { isAbortName } from '../../base/async.ts'
 import { errorTable, SluiceError, type ErrorName } from '../../base/errors.ts'
-import { isObject } from '../../base/json.ts'
+import { hasMoreParts, isObject } from '../../base/json.ts'
 import { saidBy } from '../../base/printable.ts'
 import { readableError } from '../code/thrown.ts'
 import { createFrames, createMeter, lengthBytes, type Bounds } from './frames.ts'
@@ -167,6 +167,8 @@ export function openChannel(options: ChannelOptions): Channel {
   /** @returns whether there may be others */
   function takeFrame(text: string, length: number): boolean {
     answeredBytes = 0
+    const most = bounds ? partsOf(bounds, length) : Infinity
+    if (hasMoreParts(text, most)) throw new Error(`a frame of more than ${most} lists, objects and fields`)
     const messages: unknown = JSON.parse(text)
     if (!Array.isArray(messages)) throw new Error('a frame that is no list of messages')
     if (messages.length === 0) throw new Error('a frame without a message')
@@ -175,6 +177,9 @@ export function openChannel(options: ChannelOptions): Channel {
     meter?.frame(length, answeredBytes)
     return closed === undefined
   }
+
+  const partsOf = ({ maxParts }: Bounds, length: number) =>
+    expects?.() ? maxParts.ofServing : maxParts.ofServing + Math.floor(length * maxParts.perByte)
 
   function take(message: unknown): void {
     if (!Array.isArray(message)) throw new Error('a message that is no list')

@@ -11,6 +11,8 @@ export interface Bounds {
   readonly maxUnaskedBytes: number
   /** From the first byte of a frame to its last one. */
   readonly maxFrameMs: number
+  /** Lists, objects and fields of one frame: to make many small ones takes longer than their bytes tell. */
+  readonly maxParts: { readonly ofServing: number; readonly perByte: number }
   /** Processor time of reading: what may be used at once, what comes back in a second, and what each answer brings that somebody waits for. */
   readonly processor: { readonly burstMs: number; readonly perSecondMs: number; readonly perAnswerMs: number }
 }

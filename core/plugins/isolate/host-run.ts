@@ -29,6 +29,8 @@ const bounds: Bounds = {
   maxUnaskedFrameBytes: 2 * 2 ** 20,
   maxUnaskedBytes: 32 * 2 ** 20,
   maxFrameMs: 60_000,
+  // A level of an order book has some 24 bytes, and is one list. What interfaces say is texts.
+  maxParts: { ofServing: 30_000, perByte: 1 / 12 },
   processor: { burstMs: 150, perSecondMs: 30, perAnswerMs: 0.2 },
 }
 /** After its process has ended, for what is still to be read of its socket. */

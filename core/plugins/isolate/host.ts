@@ -164,7 +164,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     const about = { plugin: name, deaths: count, reason }
     if (pauseMs === undefined) {
       down = `its process ended ${recent} times within ${deathsWithinMs / 60_000} minutes, and is not started again: ${reason}`
-      log.warn(about, 'host of a plugin ended too often: the plugin is quarantined until the server restarts')
+      log.warn(about, 'host of a plugin ended too often: the plugin stays down until the server restarts')
       return
     }
     down = `its process ended and is being started again: ${reason}`

@@ -120,6 +120,7 @@ export async function runInterface(
             passOn()
           }
         },
+        follow: withoutFollowing,
         preferences: { read: withoutPreferences, known: withoutPreferences, set: withoutPreferences },
         addKey: withoutKeys,
         ask: (endpoint, wanted) => call.call(endpoint, wanted),
@@ -138,7 +139,7 @@ export async function runInterface(
         },
       }
       try {
-        const text = await path.answer(fields, { ...call, rights: () => rights })
+        const text = await path.answer(fields, { ...call, isGone: false, rights: () => rights })
         const bytes = Buffer.byteLength(JSON.stringify(text))
         if (bytes > maxFramedBytes) throw new Error(`the answer has ${bytes} bytes as JSON in JSON: at most ${maxFramedBytes} are sent`)
         return { text }
@@ -208,6 +209,10 @@ function onceState<P extends object, T>(
       return acted.value
     },
   }
+}
+
+const withoutFollowing = async (): Promise<never> => {
+  throw new Error('positions are followed for interfaces that run in the server')
 }
 
 const withoutPreferences = async (): Promise<never> => {

@@ -4,14 +4,16 @@ import { withTimeout } from '../../base/async.ts'
 import { SluiceError } from '../../base/errors.ts'
 import { isObject } from '../../base/json.ts'
 import { permissions } from '../../api/endpoint.ts'
-import { endpoints, type EndpointName } from '../../api/index.ts'
+import type { EndpointName } from '../../api/index.ts'
 import { readQuery } from '../../config/field-reader.ts'
 import type { InterfacePath, OnceRequest } from '../../contracts/interface.ts'
 import { callersErrorOf } from '../code/boundary.ts'
 import { checkPaths, maxFramedBytes, type PathOutline, type ServedCall, type ServedInterface, type ServedPath } from '../interface-paths.ts'
+import { changesByEndpoint, nameOf } from '../interface-rights.ts'
 import { faultOf, PluginFault, remedies } from '../refusal.ts'
 import { HostUnavailable, type AnswerQuestion, type Host } from './host.ts'
 import type { HostedOutcome, HostedAnswer, HostedRequest } from './interface-process.ts'
+import { sentWords, type SentWords } from './sent-words.ts'
 
 /** What one request may call: no answer needs more, and a handler that calls without end is refused before its time is over. */
 const maxCallsOfRequest = 500
@@ -28,6 +30,10 @@ const maxOnceSeconds = 86_400
 /** While it is answered, what it may still call. */
 interface OpenRequest {
   readonly call: ServedCall
+  /** What it may sign; absent of a path that decides that by itself. */
+  readonly words: SentWords | undefined
+  /** The Idempotency-Key that `once` has now. */
+  onceKey?: string
   readonly threw: Map<number, unknown>
   calls: number
   /** It has asked for a transaction, which may be signed whatever becomes of the process. */
@@ -37,7 +43,11 @@ interface OpenRequest {
 }
 
 /** Creates the interface in its host. @throws PluginFault */
-export async function remoteInterface(name: string, host: Host, config: object): Promise<ServedInterface> {
+export async function remoteInterface(
+  name: string,
+  host: Host,
+  { config, decides }: { readonly config: object; readonly decides: readonly string[] },
+): Promise<ServedInterface> {
   const open = new Map<string, OpenRequest>()
   const answerQuestion: AnswerQuestion = (method, args, signal) => {
     if (method === 'endpoint') return callEndpoint(open, args, signal)
@@ -53,7 +63,7 @@ export async function remoteInterface(name: string, host: Host, config: object):
   return {
     paths: readOutlines(outlines).map((outline, index) => ({
       ...outline,
-      answer: answersBy(name, host, index, outline.isPing ? new Map() : open),
+      answer: answersBy(host, { name, index, outline, decides: decides.includes(nameOf(outline)) }, outline.isPing ? new Map() : open),
     })),
     async showError(error) {
       if (showing >= maxShown || host.notReady() !== undefined) throw new Error('its process is not free to show errors')
@@ -70,7 +80,16 @@ export async function remoteInterface(name: string, host: Host, config: object):
   }
 }
 
-function answersBy(name: string, host: Host, index: number, open: Map<string, OpenRequest>): ServedPath['answer'] {
+interface RemotePath {
+  /** Of its plugin. */
+  readonly name: string
+  readonly index: number
+  readonly outline: PathOutline
+  /** It signs more than what its callers sent. */
+  readonly decides: boolean
+}
+
+function answersBy(host: Host, { name, index, outline, decides }: RemotePath, open: Map<string, OpenRequest>): ServedPath['answer'] {
   return async (asked, call) => {
     // While it starts again its process runs, and has no interface yet.
     const why = host.notReady()
@@ -79,7 +98,8 @@ function answersBy(name: string, host: Host, index: number, open: Map<string, Op
     const id = randomUUID()
     const fields = typeof asked === 'string' ? readQuery(asked) : asked
     const request: HostedRequest = { id, index, fields, requestId: call.requestId, rights: call.rights() }
-    const state: OpenRequest = { call, threw: new Map(), calls: 0 }
+    const words = decides ? undefined : sentWords(nameOf(outline), asked)
+    const state: OpenRequest = { call, words, threw: new Map(), calls: 0 }
     open.set(id, state)
     void call.delivered.then((isDelivered) => host.tell('delivered', [id, isDelivered]))
     try {
@@ -98,8 +118,8 @@ function textOf(answer: HostedAnswer, { threw }: OpenRequest): string {
   if (isObject(answer) && 'threw' in answer && threw.has(answer.threw)) throw threw.get(answer.threw)
   const text = isObject(answer) && 'text' in answer ? answer.text : undefined
   if (typeof text !== 'string') throw new Error('the process of the interface gave no answer')
-  // Its own JSON, written anew: what is no JSON is a defect of the plugin.
-  return JSON.stringify(JSON.parse(text))
+  // It is parsed and held against its schema in the process of the plugin. To read it here once more would be the time of everybody.
+  return text
 }
 
 /** Of an error that the plugin threw itself the details have bounds, as those of a connector, and the status is one of an error. */
@@ -114,21 +134,55 @@ function ofTheTable(thrown: unknown): unknown {
 
 async function callEndpoint(open: ReadonlyMap<string, OpenRequest>, args: readonly unknown[], signal: AbortSignal): Promise<unknown> {
   const [id, number, endpoint, fields, key] = args
-  const request = typeof id === 'string' ? open.get(id) : undefined
-  if (!request) throw new SluiceError('FORBIDDEN', 'The request that this call is for is answered, or never was.')
+  const request = openOf(open, id)
   if (typeof number !== 'number' || typeof endpoint !== 'string' || !isObject(fields) || (key !== undefined && typeof key !== 'string'))
     throw new Error('A call has an endpoint, fields, and may have a key.')
   request.calls += 1
   try {
+    refuseGone(request)
     if (request.calls > maxCallsOfRequest)
       throw new SluiceError('RATE_LIMIT', `A request to an interface may call endpoints ${maxCallsOfRequest} times.`)
-    if (acting.has(endpoint)) request.mayHaveSigned = true
     // The name and the fields are read as those of any caller.
-    return await request.call.call(endpoint as EndpointName, fields, { signal, ...(key !== undefined && { key }) })
+    const ask = () => request.call.call(endpoint as EndpointName, fields, { signal, ...(key !== undefined && { key }) })
+    return await (changesByEndpoint(endpoint) ? changed(request, { endpoint, fields, key }, ask) : ask())
   } catch (thrown) {
     request.threw.set(number, thrown)
     throw thrown
   }
+}
+
+/** What a request changes: a transaction, or what is for people. @throws SluiceError FORBIDDEN where it is not what its caller sent */
+async function changed(
+  request: OpenRequest,
+  {
+    endpoint,
+    fields,
+    key,
+  }: { readonly endpoint: string; readonly fields: Readonly<Record<string, unknown>>; readonly key: string | undefined },
+  ask: () => Promise<unknown>,
+): Promise<unknown> {
+  // The server may give `once` another key: it is one transaction all the same. No key of a plugin is empty.
+  const named = key !== undefined && key === request.onceKey ? '' : key
+  const failed = request.words?.begin(endpoint, fields, named)
+  request.mayHaveSigned = true
+  try {
+    return await ask()
+  } catch (thrown) {
+    failed?.(thrown)
+    throw thrown
+  }
+}
+
+/** @throws SluiceError for a request that is over */
+function openOf(open: ReadonlyMap<string, OpenRequest>, id: unknown): OpenRequest {
+  const request = typeof id === 'string' ? open.get(id) : undefined
+  if (!request) throw new SluiceError('FORBIDDEN', 'The request that this call is for is answered, or never was.')
+  return request
+}
+
+/** @throws SluiceError for a caller that does not wait any more */
+function refuseGone({ call }: OpenRequest): void {
+  if (call.isGone) throw new SluiceError('TIMEOUT', 'The caller of this request is gone: nothing more is begun for it.')
 }
 
 /**
@@ -137,12 +191,9 @@ async function callEndpoint(open: ReadonlyMap<string, OpenRequest>, args: readon
  */
 async function doOnce(name: string, host: Host, open: ReadonlyMap<string, OpenRequest>, args: readonly unknown[]): Promise<void> {
   const [id, number, wanted] = args
-  const request = typeof id === 'string' ? open.get(id) : undefined
-  if (!request) throw new SluiceError('FORBIDDEN', 'The request that this is for is answered, or never was.')
+  const request = openOf(open, id)
   if (typeof number !== 'number') throw new Error('A call has a number.')
   if (request.once) throw new Error('once() is for one thing of a request.')
-  request.once = 'prepares'
-  request.calls += 1
   const { signal } = request.call
   const prepare = async (): Promise<object> => {
     const prepared = await host.ask('prepare', [id], signal, maxOnceBytes).catch((thrown: unknown) => {
@@ -154,6 +205,7 @@ async function doOnce(name: string, host: Host, open: ReadonlyMap<string, OpenRe
   }
   const act = async (key: string, prepared: object): Promise<void> => {
     request.once = 'acts'
+    request.onceKey = key
     const acted = (await host.ask('act', [id, key, prepared], signal, maxActedBytes).catch((thrown: unknown) => {
       throw thrown instanceof HostUnavailable ? unknownOutcome(name) : ofTheTable(thrown)
     })) as HostedOutcome
@@ -162,6 +214,9 @@ async function doOnce(name: string, host: Host, open: ReadonlyMap<string, OpenRe
     throw new Error('the process of the interface did not say what became of it')
   }
   try {
+    refuseGone(request)
+    request.once = 'prepares'
+    request.calls += 1
     await request.call.once(readOnce(wanted), prepare, act)
   } catch (thrown) {
     request.threw.set(number, thrown)
@@ -184,18 +239,22 @@ const maybeSigned = (name: string): SluiceError =>
     `The process of the plugin ${name} ended after the request had asked for a transaction, which may be signed: look at GET /transactions before you ask again.`,
   )
 
-/** Endpoints that make transactions. */
-const acting: ReadonlySet<string> = new Set(endpoints.flatMap(({ name, acts }) => (acts ? [name] : [])))
-
 /** @throws Error */
 function readOnce(wanted: unknown): OnceRequest {
   if (!isObject(wanted)) throw new Error('once() has a request.')
-  const { fields, staleSeconds, collectSeconds, isOneForEver, isNewAfterFailure } = wanted
+  const { fields, staleSeconds, collectSeconds, isOneForEver, isNewAfterFailure, isNewAfterAnswer } = wanted
   if (!isObject(fields) || bytesOf(fields) > maxOnceBytes)
     throw new Error(`The fields of once() are an object of at most ${maxOnceBytes} bytes of JSON.`)
   const isTime = (seconds: unknown): seconds is number => typeof seconds === 'number' && seconds >= 0 && seconds <= maxOnceSeconds
   if (!isTime(staleSeconds) || !isTime(collectSeconds)) throw new Error(`once() has times from 0 to ${maxOnceSeconds} s.`)
-  return { fields, staleSeconds, collectSeconds, isOneForEver: isOneForEver === true, isNewAfterFailure: isNewAfterFailure === true }
+  return {
+    fields,
+    staleSeconds,
+    collectSeconds,
+    isOneForEver: isOneForEver === true,
+    isNewAfterFailure: isNewAfterFailure === true,
+    isNewAfterAnswer: isNewAfterAnswer === true,
+  }
 }
 
 const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value))
