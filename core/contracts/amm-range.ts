@@ -50,6 +50,11 @@ export interface Deposit extends RangeAmounts {
    * Absent: no more than at the pool's price.
    */
   most?: RangeAmounts
+  /**
+   * At either end of the prices within the slippage: what it takes where it is mined at that price, and what the liquidity that this makes holds at the pool's
+   * price of now. Who moves the price for one block takes the difference. Absent: as at the pool's price.
+   */
+  ends?: readonly { readonly takes: RangeAmounts; readonly holds: RangeAmounts }[]
 }
 
 /** A position at one block. */
@@ -216,4 +221,9 @@ export interface AMMRange<F extends Types = Types> extends SlippageReasons {
   history(pool: RangePool, secondsAgo: readonly number[], at: At): Promise<RangeHistory>
   /** Needs only the memo, so that it works after a restart. Undefined where the receipt shows no such change. */
   rangeFill(receipt: F['receipt'], memo: Json): RangeFill | undefined
+  /**
+   * What was owed to the position before that transaction, and was liquidity: others may have removed it and left it with the exchange, and a collect pays it
+   * out with the fees. `fees` of `rangeFill` are without it. Undefined where the chain does not tell it. Absent: what is removed is always paid at once.
+   */
+  owedLiquidity?(receipt: F['receipt'], memo: Json, at: At): Promise<RangeAmounts | undefined>
 }

@@ -52,6 +52,12 @@ export interface SharesRemoval {
   minRaw: readonly bigint[]
 }
 
+export interface SharesAllowance<A = string> {
+  spender: A
+  /** That the wallet has. */
+  sharesRaw: bigint
+}
+
 export interface SharesTerms<A = string> {
   /** Who pays, receives and owns the shares. */
   owner: A
@@ -102,6 +108,11 @@ export interface AMMShares<F extends Types = Types> extends SlippageReasons {
   addShares(addition: SharesAddition, terms: SharesTerms<F['address']>): Plan<F>
   /** Removes these shares in the pool's ratio. The chain has to enforce `minRaw`. */
   removeShares(removal: SharesRemoval, terms: SharesTerms<F['address']>): Plan<F>
+  /**
+   * Where removing takes shares by an allowance: who takes them, and how many the wallet has. Undefined for a token that is not shares of this
+   * exchange's pools; absent where removing needs no allowance. Clients whose limits allow no approvals may give this one, in connectors of Sluice.
+   */
+  removalAllowance?(shareToken: F['address'], owner: F['address'], at: At): Promise<SharesAllowance<F['address']> | undefined>
   /** Needs only the memo, so that it works after a restart. Undefined where the receipt shows no such change. */
   sharesFill(receipt: F['receipt'], memo: Json): SharesFill | undefined
 }

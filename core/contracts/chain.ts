@@ -78,6 +78,8 @@ export interface Chain<F extends Types = Types> extends Life {
   address(text: string): F['address'] | undefined
   /** Asks the network now. */
   head(at: At): Promise<Head>
+  /** Where heads have no hash: the newest block whose hash is known, which `isUndone` is asked for later. Absent: heads have one, or nothing tells it. */
+  hashedHead?(at: At): Promise<Head>
   /** Every new head until the signal aborts; survives nodes that fail. */
   heads(signal: AbortSignal): AsyncIterable<Head>
   /**
@@ -119,6 +121,33 @@ export interface Chain<F extends Types = Types> extends Life {
   movements?(receipt: F['receipt'], wallet: F['address']): ReadonlyMap<string, bigint> | undefined
   evm?: EvmVerbs<F>
   altchain?: AltchainVerbs<F>
+  /** Absent: it cannot be read, as on EVM chains, where each token is a program of its own. */
+  warnings?: TokenWarnings<F['address']>
+}
+
+/** What others may do to a token, or to a wallet's account of it. */
+export interface TokenRisk<A = string> {
+  /** Stable, in lower case with hyphens: `permanent-delegate`. */
+  readonly code: string
+  readonly token: A
+  /** For people, with the token's address. */
+  readonly text: string
+}
+
+export interface TokenWarnings<A = string> {
+  /** Codes for which the operator has trades refused that buy the token. */
+  readonly refused: readonly string[]
+  /** One round trip; at once where all is known from a while ago. */
+  of(question: WarningsQuestion<A>, at: At): readonly TokenRisk<A>[] | Promise<readonly TokenRisk<A>[]>
+}
+
+export interface WarningsQuestion<A = string> {
+  /** Each once. The native coin stands for the accounts that it is wrapped into. */
+  readonly tokens: readonly Token[]
+  /** Also of its accounts of the tokens, as they are now. */
+  readonly wallet?: A
+  /** What is known from a while ago is read again. */
+  readonly isNow?: true
 }
 
 /** For chains that keep each token of a wallet in an account of its own. */
@@ -385,7 +414,18 @@ export type SimulatedOutcome<A = string> =
       readonly grants: readonly Grant<A>[]
       /** What leaves the wallet by the events of transfers, whatever comes back, smallest units by token. Absent: the node shows no events. */
       readonly sent?: ReadonlyMap<A, bigint>
+      /**
+       * The same of each of several steps, in their order: each is a transaction of its own, which may be mined where others are not, or where they do something
+       * else. Absent: there is one step, or nobody tells.
+       */
+      readonly steps?: readonly StepOutcome<A>[]
     }
+
+/** What a step of several does by itself. */
+export interface StepOutcome<A = string> {
+  readonly gains: ReadonlyMap<A, bigint>
+  readonly sent?: ReadonlyMap<A, bigint>
+}
 
 /** What a chain plugin's `create` gets for one network. */
 export interface ChainVenue<C = Json> {

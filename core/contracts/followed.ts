@@ -58,8 +58,9 @@ export interface Followed<F extends Types = Types, S = unknown> {
    */
   same?(inMemory: S, loaded: S, head: Head): boolean
   /**
-   * What quotes need to know of the block of this head besides its changes: `load` gets it as `more`, once, when the block comes, for states that
-   * were used a moment ago. None where nothing is needed.
+   * What answers need to know of the block of this head besides its changes, and the state does not have: `load` gets it as `more`, once, when the block
+   * comes for states that were used a moment ago, else before the first answer of that block. No answer is made of a part of it. None where nothing is
+   * needed.
    */
   ofBlock?(state: S, head: Head): readonly unknown[]
   /** Called with a state in memory that differed from the chain in two readings. The state is loaded again. */

@@ -46,6 +46,7 @@ export type {
   SharesDeposit,
   SharesFill,
   SharesPool,
+  SharesAllowance,
   SharesPosition,
   SharesRemoval,
   SharesTerms,
@@ -67,7 +68,11 @@ export type {
   CollectionRight,
   SetAllowance,
   SimulatedOutcome,
+  StepOutcome,
   StandingRights,
+  TokenRisk,
+  TokenWarnings,
+  WarningsQuestion,
   Transaction,
 } from './chain.ts'
 export type { AccountImage, At, Family, Head, Json, Life, Log, IsolatedReading, RemoteReading, Token, Types } from './family.ts'

@@ -20,9 +20,24 @@ export type AnyPlugin = Plugin | InterfacePlugin
 export interface InterfacePlugin<C = unknown> {
   readonly kind: 'interface'
   /** It serves all networks, so it names none; and it has no trading type. */
-  readonly manifest: Manifest<readonly []>
+  readonly manifest: Manifest<readonly []> & InterfaceCalls
   /** Called once, only where the operator gave it a port. A throw refuses the plugin. */
   create(context: InterfaceContext<C>): Interface | Promise<Interface>
+}
+
+/** What paths of an interface call. The operator sees it before the plugin is allowed, and the server refuses every other call. */
+export interface InterfaceCalls {
+  /**
+   * All paths, by method and path (`POST /wrap`), with the endpoints that each calls. Absent: a path with GET may call each that reads, others also
+   * each that makes a transaction. A GET never makes one. Endpoints for people (approvals, stops, quarantine, alerts, lists of tokens) need the operator's word,
+   * too: `endpoints` in `conf/interfaces/<name>.yml`.
+   */
+  readonly calls?: Readonly<Record<string, readonly EndpointName[]>>
+  /**
+   * Those of the paths that sign what their callers did not send word by word, as amounts that they compute, or more than one transaction of an
+   * endpoint for a request. Only where it is contained: what runs in the server is not held to it.
+   */
+  readonly decides?: readonly string[]
 }
 
 export interface InterfaceContext<C = unknown> {
@@ -39,6 +54,8 @@ export interface ListenerConfig {
   readonly host?: string
   /** Whether clients may send private keys (`addKey`). Absent: they may not. */
   readonly keys?: 'refuse' | 'accept'
+  /** Endpoints for people that it may call, such as `ApprovalsApprove`. Absent: none. */
+  readonly endpoints?: readonly string[]
 }
 
 export interface Interface {
@@ -120,13 +137,20 @@ export interface InterfaceCall {
   ): ResponseOf<EndpointByName<N>> | Promise<ResponseOf<EndpointByName<N>>>
   /**
    * Does what a request asks for once, though its client sends no key and asks again when an answer did not reach it. An equal request of the same
-   * caller takes the place of one whose answer was lost (also later, where the connection breaks before it is used again), or could not say what became of it, and has its key: once for each such answer. While the
+   * caller takes the place of one whose answer was lost (also later, where the connection breaks before it is used again, or `sluice proxy` reports that its client has not read the answer), or could not say what became of it, and has its key: once for each such answer. While the
    * connection of the earlier request stands, and after a delivered answer, it is a new one. To be called once for a request.
    * @param prepare decides what is done, once for all requests that are one: JSON
    * @param act calls one endpoint that makes a transaction with the key, and throws what that throws. Nothing is signed once the client is gone; and where
    * the answer to an equal request is lost before anything is signed, it is called again, with the key of that one
    */
   once<P extends object, T>(request: OnceRequest, prepare: () => Promise<P>, act: (key: string, prepared: P) => Promise<T>): Promise<T>
+  /**
+   * Answers what the caller asks of a position that it follows: some clients take any refusal, and an answer that they do not get, for proof that it is gone.
+   * `sluice positions --orphaned` lists it then, until the caller is answered, after a close until that is done, or somebody uses it. Not after INCOMPLETE_PARAMS, nor
+   * UNKNOWN_POSITION.
+   * @throws what the answer throws
+   */
+  follow<T>(position: FollowedPosition, asked: PositionQuestion, answer: () => Promise<T>): Promise<T>
   readonly preferences: CallerPreferences
   /**
    * Gives the private key in a field of `secrets` to the signer, which keeps it encrypted and signs with it from then on. Only where the operator has
@@ -137,6 +161,19 @@ export interface InterfaceCall {
    */
   addKey(field: string, chains: readonly string[]): Promise<string>
 }
+
+/** As endpoints of the server name it. */
+export interface FollowedPosition {
+  readonly chain: string
+  readonly network: string
+  readonly connector: string
+  readonly version: string
+  /** Until that is known, the hash of the transaction that opens it. */
+  readonly tokenId: string
+}
+
+/** What it is now, or to close it. */
+export type PositionQuestion = 'position' | 'close'
 
 /** What a caller has set for itself in this interface: texts by name, which no other client and no other interface reads. They are kept in the store. */
 export interface CallerPreferences {
@@ -166,6 +203,8 @@ export interface OnceRequest {
    * it can never succeed.
    */
   readonly isNewAfterFailure?: boolean
+  /** Of one for ever: an equal request is a new one once the answer was delivered. Whoever books each answer is never given one twice. */
+  readonly isNewAfterAnswer?: boolean
 }
 
 export interface InterfaceCallOptions {

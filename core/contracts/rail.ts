@@ -81,6 +81,8 @@ export interface GasTerms {
   gasCostRaw: bigint
   /** The part of it that a private relay gets, where that wants a transfer of the transaction itself. */
   tipRaw?: bigint
+  /** What new accounts keep of the native coin, beside `gasCostRaw`. Absent on chains whose accounts keep nothing. */
+  rentRaw?: bigint
 }
 
 /** What a mined transaction cost its wallet, smallest units of the native coin. */
@@ -148,6 +150,8 @@ export interface Checked<I extends Json = Json, Synced extends Json = Json, Fees
    * What the wallet lacks and has to give by a signature: the steps are checked with it. Only where the check was told how steps take it.
    */
   permits?: readonly Permit[]
+  /** The block that it was checked at. Where it is known, what is not mined in time is cancelled by the time of blocks, else by the time that passes here. */
+  head?: Pick<Head, 'number' | 'timestamp'>
 }
 
 /** How a step takes a permit. */
@@ -281,8 +285,11 @@ export interface Rail<
      * payable, and does not check whether they outbid.
      */
     bump(fees: Fees, head: Head, overrides?: FeeOverrides): Fees | undefined
-    /** Whether a step without effect costs less than mining this step, which the chain will revert. */
-    cancelIsCheaper(step: I, fees: Fees, head: Head): boolean
+    /**
+     * Of an exchange's own rail: whether a step without effect ends this one, whose deadline is past. Absent: no. On a chain such a step is always sent.
+     * @deprecated of chains, which need not have it
+     */
+    cancelIsCheaper?(step: I, fees: Fees, head: Head): boolean
   }
 }
 

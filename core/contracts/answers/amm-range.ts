@@ -55,6 +55,7 @@ const poolSchema = object<RangePool>({
 const range = { tickLower: optional(integer()), tickUpper: optional(integer()), lowerPrice: priceSchema, upperPrice: priceSchema }
 const amounts = { amount0Raw: amount(), amount1Raw: amount() }
 const amountsSchema = object<RangeAmounts>(amounts)
+const endSchema = object<{ takes: RangeAmounts; holds: RangeAmounts }>({ takes: amountsSchema, holds: amountsSchema })
 
 const positionSchema = object<RangePosition>({
   ...range,
@@ -89,7 +90,7 @@ export const ammRangeContract: Contract<AMMRange> = {
   rangePools: answers(object<{ head: Head; pools: readonly RangePool[] }>({ head: headSchema, pools: list(poolSchema, maxPools) })),
   poolTokens: answers(orNothing(list(text(), 2))),
   rangeAround: answers(orNothing(object<PriceRange>(range))),
-  deposit: answers(object<Deposit>({ ...amounts, liquidity: amount(), most: optional(amountsSchema) })),
+  deposit: answers(object<Deposit>({ ...amounts, liquidity: amount(), most: optional(amountsSchema), ends: optional(list(endSchema, 2)) })),
   add: answers(planSchema),
   position: answers(orNothing(object<PositionAtBlock>({ head: headSchema, position: optional(positionSchema) })), (answer, [tokenId]) =>
     answer?.position && answer.position.tokenId !== tokenId ? 'position.tokenId must be the requested one' : undefined,
@@ -135,4 +136,5 @@ export const ammRangeContract: Contract<AMMRange> = {
       : undefined,
   ),
   rangeFill: answers(orNothing(object<RangeFill>({ ...amounts, tokenId: positionId, liquidity: amount(), fees: optional(amountsSchema) }))),
+  owedLiquidity: answers(orNothing(amountsSchema)),
 }

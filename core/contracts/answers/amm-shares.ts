@@ -1,4 +1,4 @@
-import type { AMMShares, SharesDeposit, SharesFill, SharesPool, SharesPosition } from '../amm-shares.ts'
+import type { AMMShares, SharesAllowance, SharesDeposit, SharesFill, SharesPool, SharesPosition } from '../amm-shares.ts'
 import type { Head } from '../family.ts'
 import { amount, answers, flag, integer, list, object, orNothing, property, record, text, type Contract } from './contract.ts'
 import { headSchema, planSchema, priceSchema, slippageContract } from './common.ts'
@@ -47,5 +47,6 @@ export const ammSharesContract: Contract<AMMShares> = {
   returnFor: answers(amounts, (returned, [pool]) => (isOfEach(returned, pool) ? undefined : 'there must be an amount for each token')),
   addShares: answers(planSchema),
   removeShares: answers(planSchema),
+  removalAllowance: answers(orNothing(object<SharesAllowance>({ spender: text(), sharesRaw: amount() }))),
   sharesFill: answers(orNothing(object<SharesFill>({ sharesRaw: amount(), amountsRaw: amounts }))),
 }

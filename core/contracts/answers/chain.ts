@@ -10,7 +10,10 @@ import type {
   Permit2Allowance,
   SetAllowance,
   SimulatedOutcome,
+  StepOutcome,
   StandingRights,
+  TokenRisk,
+  TokenWarnings,
   Transaction,
 } from '../chain.ts'
 import type { Plan } from '../rail.ts'
@@ -43,7 +46,7 @@ import {
   type Contract,
   type Schema,
 } from './contract.ts'
-import { headSchema, planSchema, tokenSchema } from './common.ts'
+import { headSchema, maxSteps, planSchema, tokenSchema } from './common.ts'
 import { gasTermsSchema, railContract, receiptSchema } from './rail.ts'
 
 const nodeSchema = object<NodeState>({
@@ -92,6 +95,9 @@ const outcomeSchema: Schema<SimulatedOutcome | 'unavailable'> = either(
     gains: map(signedAmount(), maxTokens),
     grants: list(grantSchema, maxTokens),
     sent: optional(map(amount(), maxTokens)),
+    steps: optional(
+      list(object<StepOutcome>({ gains: map(signedAmount(), maxTokens), sent: optional(map(amount(), maxTokens)) }), maxSteps),
+    ),
   }),
 )
 
@@ -201,6 +207,11 @@ const altchainContract: Contract<AltchainVerbs> = {
   moved: answers(orNothing(map(signedAmount(), maxTokens))),
 }
 
+const warningsContract: Contract<TokenWarnings> = {
+  refused: property(list(text(100), 100)),
+  of: { answer: list(object<TokenRisk>({ code: text(100), token: text(), text: words() }), 10_000), atOnce: true },
+}
+
 export const chainContract: Contract<Chain> = {
   chainId: property(integer()),
   nativeCurrency: property(tokenSchema),
@@ -216,6 +227,7 @@ export const chainContract: Contract<Chain> = {
   nodes: answers(list(nodeSchema, 1_000)),
   address: answers(orNothing(text())),
   head: answers(headSchema),
+  hashedHead: answers(headSchema),
   heads: answers(stream(headSchema)),
   images: property(flag()),
   changes: answers(either(oneOf('forked'), list(headChangesSchema, 100_000))),
@@ -230,6 +242,7 @@ export const chainContract: Contract<Chain> = {
   movements: answers(orNothing(map(signedAmount(), maxTokens))),
   evm: part(evmContract),
   altchain: part(altchainContract),
+  warnings: part(warningsContract),
   start: direct,
   stop: direct,
 }

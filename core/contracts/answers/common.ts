@@ -51,7 +51,7 @@ export const ratioSchema = object<Fraction>({ numerator: signedAmount(ratioBits)
 /** Above 0: prices are divided by, either way round. */
 export const priceSchema = object<Fraction>({ numerator: positiveAmount(ratioBits), denominator: positiveAmount(ratioBits) })
 
-const maxSteps = 100
+export const maxSteps = 100
 const need = <Is extends Need['is']>(is: Is) => oneOf(is)
 const allowance = { token: text(), spender: text(), amountRaw: amount() }
 const needSchema: Schema<Need> = either(

@@ -100,6 +100,7 @@ export const gasTermsSchema = object<GasTerms>({
   gasPriceDecimals: optional(integer(0, 77)),
   gasCostRaw: amount(),
   tipRaw: optional(amount()),
+  rentRaw: optional(amount()),
 })
 
 const preparedSchema = object<Prepared>({ step: json(), fees: json(), gas: gasTermsSchema })
@@ -116,6 +117,7 @@ const checkedSchema = object<Checked>({
   synced: json(),
   checkFunds: callback(),
   permits: optional(list(permitSchema, maxSteps)),
+  head: optional(object<NonNullable<Checked['head']>>({ number: amount(), timestamp: integer(0) })),
 })
 const sequencesSchema = list(json(), maxAttempts)
 
