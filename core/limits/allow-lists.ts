@@ -3,7 +3,7 @@
 import { isSameAddress } from '../base/addresses.ts'
 import { formatFraction, toFraction, type Fraction } from '../base/decimal.ts'
 import { SluiceError } from '../base/errors.ts'
-import type { AllowedLists, ClientLimits } from '../config/clients.ts'
+import type { Action, AllowedLists, ClientLimits } from '../config/clients.ts'
 import type { Footprint, TouchedToken } from '../transactions/budgets.ts'
 import type { Entry } from '../transactions/entry.ts'
 import type { Guard } from '../transactions/guards.ts'
@@ -20,8 +20,11 @@ export interface AllowLists {
   concerns(client: string, on: Place): boolean
   /** @throws SluiceError LIMIT_EXCEEDED */
   require(client: string, touches: () => Footprint, on: Place): void
-  /** The same of a request that is about to be submitted. What cancels or takes back is always allowed. @throws SluiceError LIMIT_EXCEEDED */
-  requireRequest(request: Pick<SubmitRequest, 'caller' | 'touches' | 'network' | 'kind' | 'reduces'>): void
+  /**
+   * The same of a request that is about to be submitted. What cancels or takes back is always allowed, but with no durable nonce.
+   * @throws SluiceError LIMIT_EXCEEDED, INVALID_NONCE
+   */
+  requireRequest(request: Pick<SubmitRequest, 'caller' | 'touches' | 'network' | 'kind' | 'reduces' | 'nonce' | 'address'>): void
   /** @throws SluiceError LIMIT_EXCEEDED */
   requireSlippage(client: string, slippageOf: () => Fraction | 'unknown'): void
   /** The client's own, in percent, where it has one. */
@@ -32,11 +35,20 @@ interface AllowListsOptions {
   readonly limitsOf: LimitsOf
   /** The greatest leverage of a client on a network, also by default; undefined: it has none. */
   readonly maxLeverageOn?: (client: string, on: Place) => string | undefined
+  /** Whether conf/limits.yml has the wallet. Asked only for what has a durable nonce. */
+  readonly isLimitedWallet?: (address: string) => boolean
   /** The clock of this server: hours of the day are by it. */
   readonly nowMs?: () => number
 }
 
-export function createAllowLists({ limitsOf, maxLeverageOn = () => undefined, nowMs = Date.now }: AllowListsOptions): AllowLists {
+export function createAllowLists({
+  limitsOf,
+  maxLeverageOn = () => undefined,
+  isLimitedWallet = () => false,
+  nowMs = Date.now,
+}: AllowListsOptions): AllowLists {
+  const concerns = (client: string, on: Place): boolean => limitsOf(client).length > 0 || maxLeverageOn(client, on) !== undefined
+
   function requireAll(client: string, touchesOf: () => Footprint, on: Place): void {
     const all = limitsOf(client)
     const maxLeverage = maxLeverageOn(client, on)
@@ -52,9 +64,11 @@ export function createAllowLists({ limitsOf, maxLeverageOn = () => undefined, no
     }
   }
   return {
-    concerns: (client, on) => limitsOf(client).length > 0 || maxLeverageOn(client, on) !== undefined,
+    concerns,
     require: requireAll,
-    requireRequest({ caller, touches, network, kind, reduces }) {
+    requireRequest({ caller, touches, network, kind, reduces, nonce, address }) {
+      const isDurable = nonce !== undefined && network.connector === undefined && network.impl.rail.sequences === 'independent'
+      if (isDurable && (concerns(caller.id, network) || isLimitedWallet(address))) throw isOption(caller.id, address)
       if (effectOf({ kind, ...(reduces === true && { reduces }) }) === 'other') requireAll(caller.id, touches, network)
     },
     requireSlippage(client, slippageOf) {
@@ -70,6 +84,14 @@ export function createAllowLists({ limitsOf, maxLeverageOn = () => undefined, no
   }
 }
 
+/** Nothing ends it but its nonce account: whoever sends the bytes chooses the market at which it is executed, and no limit can tell then what that loses. */
+const isOption = (client: string, address: string) =>
+  new SluiceError(
+    'INVALID_NONCE',
+    `A transaction on a durable nonce may be executed at any time, so the losses of the client "${client}" and of ${address} could not be bounded: it is only for clients and wallets without limits. Nothing was signed. Leave nonce out.`,
+    { details: { reason: 'durable nonce' } },
+  )
+
 /** Holds each new entry against the lists of its client. */
 export const allowListGuard =
   (lists: Pick<AllowLists, 'concerns' | 'require'>): Guard =>
@@ -84,7 +106,7 @@ export const allowListGuard =
 function requireListed({ connectors, networks, tokens, pools, recipients, actions }: AllowedLists, touches: Footprint, on: Place): void {
   const network = `${on.chain}/${on.network}`
   if (networks && !networks.includes(network)) throw notAllowed('networks', network, networks)
-  if (actions && !actions.includes(touches.action)) throw notAllowed('actions', touches.action, actions)
+  if (actions && !allowsAction(actions, touches.action)) throw notAllowed('actions', touches.action, actions, {}, adviceFor(touches))
   const venues = touches.connectors ?? []
   const mayUse = ({ name, builtIn }: (typeof venues)[number]) => (connectors ? connectors.includes(name) : builtIn)
   if (venues.length > 0 && !venues.some(mayUse)) throw notAllowed('connectors', venues.map(({ name }) => name).join(', '), connectors)
@@ -92,7 +114,7 @@ function requireListed({ connectors, networks, tokens, pools, recipients, action
   if (connectors && venues.length === 0 && touches.action === 'approve')
     throw notAllowed('connectors', 'a spender of no connector', connectors)
   const foreign = touches.tokens.find((token) => !mayTouch(token, tokens))
-  if (foreign) throw notAllowed('tokens', foreign.symbol ?? foreign.name, tokens)
+  if (foreign) throw notAllowed('tokens', foreign.symbol ?? foreign.name, tokens, {}, adviceFor(touches))
   if (pools && touches.pools) {
     const isListed = (pool: string) => pools.some((each) => isSameAddress(each, pool))
     const other = touches.pools === 'unknown' || touches.pools.length === 0 ? 'unknown' : touches.pools.find((each) => !isListed(each))
@@ -102,6 +124,15 @@ function requireListed({ connectors, networks, tokens, pools, recipients, action
   if (recipients && recipient !== undefined && !recipients.some((each) => isSameAddress(each, recipient)))
     throw notAllowed('recipients', recipient, recipients)
 }
+
+/** Whoever may deposit gets it back. */
+const allowsAction = (actions: readonly Action[], action: Action): boolean =>
+  actions.includes(action) || (action === 'withdraw' && actions.includes('deposit'))
+
+const adviceFor = ({ action, tokens }: Footprint): string =>
+  action === 'approve' && tokens.some(({ symbol }) => symbol === undefined)
+    ? ' Where the token is shares of a pool, approve the exact amount that is removed, for the connector of the pool: that is always allowed.'
+    : ''
 
 /** A symbol stands for what is listed under it, and never for a contract that calls itself so. */
 const mayTouch = ({ name, symbol }: TouchedToken, tokens: readonly string[] | undefined): boolean =>
@@ -157,12 +188,18 @@ function requireMost(limit: keyof typeof units, most: number | string | undefine
   )
 }
 
-function notAllowed(list: keyof AllowedLists, value: string, allowed: readonly string[] | undefined, more: object = {}): SluiceError {
+function notAllowed(
+  list: keyof AllowedLists,
+  value: string,
+  allowed: readonly string[] | undefined,
+  more: object = {},
+  advice = '',
+): SluiceError {
   const limit = `allowed.${list}`
   const those = allowed?.join(', ') ?? defaults[list] ?? 'none'
   return new SluiceError(
     'LIMIT_EXCEEDED',
-    `${limit} of the client does not have ${value}: nothing was signed. It has: ${those || 'none'}. Or the operator adds it to limits.${limit} in conf/clients.yml.`,
+    `${limit} of the client does not have ${value}: nothing was signed. It has: ${those || 'none'}. Or the operator adds it to limits.${limit} in conf/clients.yml.${advice}`,
     { details: { limit, value, allowed: allowed ?? [those], ...more } },
   )
 }

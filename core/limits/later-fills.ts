@@ -35,7 +35,10 @@ export async function settleFills(fills: LaterFills, owner: string, tx: Tx, kind
 /** The loss of the whole order, as it was reserved. */
 async function countedFor({ entry, index, orderId }: LaterFills, owner: string, tx: Tx): Promise<bigint> {
   const { connector } = entry
-  const names = [signedOrderName(entry, index), ...(connector === undefined ? [] : [orderName({ ...entry, connector }, orderId)])]
+  const names = [
+    signedOrderName(entry, index),
+    ...(connector === undefined || orderId === undefined ? [] : [orderName({ ...entry, connector }, orderId)]),
+  ]
   const kept = [...(await readRefundable(names, tx)).values()].find((each) => each.owner === owner)
   if (kept) return kept.amounts['loss'] ?? 0n
   const held = (await readReservations(owner, [entry.key], tx)).get(entry.key)

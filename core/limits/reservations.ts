@@ -6,7 +6,7 @@ import { dropOldest } from '../base/oldest.ts'
 import { countEveryMs, storeTime } from '../store/store-time.ts'
 import type { Store } from '../store/store.ts'
 import type { ReservationRow, Tables } from '../store/tables.ts'
-import type { ReservationPart } from '../transactions/budgets.ts'
+import type { MadeAtPrice, PoolTerms, PositionTerms, ReservationPart } from '../transactions/budgets.ts'
 import { emptyAccount, greatest, readAccount, readAmounts, sum, writeAccount, writeAmounts, type Account, type Amounts } from './account.ts'
 
 type Tx = Transaction<Tables>
@@ -26,6 +26,21 @@ export interface Reservation {
   readonly gives: Amounts
   /** Of several orders of one signed action what each holds of it, by its index. */
   readonly parts?: ReadonlyMap<number, Amounts>
+  /** Of what is exchanged: the worst that its bytes permit, to value it again while it waits. */
+  readonly exchanged?: ExchangedAmounts
+}
+
+/** By token address. */
+export interface ExchangedAmounts {
+  readonly gives: Amounts
+  readonly gets: Amounts
+  /** As it was when it was signed. */
+  readonly lossMicros: bigint
+  /** Of a deposit into a pool: what one unit of each token is worth there. */
+  readonly prices?: PoolTerms['prices']
+  readonly made?: MadeAtPrice
+  /** Of a perpetual on the chain, whose sides it exchanges. */
+  readonly at?: PositionTerms['at']
 }
 
 /** By the key of the entry. */
@@ -182,26 +197,76 @@ function keepLately(key: string, body: string, reservation: Reservation): void {
 /** @throws Error where it is not what `writeReservation` makes */
 function readReservation(body: string): Omit<Reservation, 'nonce'> {
   const stored: unknown = JSON.parse(body)
-  const { amounts, prices, medianPrices = {}, gives = {}, parts } = isObject(stored) ? stored : {}
+  const { amounts, prices, medianPrices = {}, gives = {}, parts, exchanged } = isObject(stored) ? stored : {}
   return {
     amounts: readAmounts(amounts),
     prices: readAmounts(prices),
     medianPrices: readAmounts(medianPrices),
     gives: readAmounts(gives),
     ...(isObject(parts) && { parts: readParts(parts) }),
+    ...(isObject(exchanged) && { exchanged: readExchanged(exchanged) }),
   }
 }
+
+/** @throws Error */
+const readExchanged = ({ gives, gets, loss, prices, made, at }: Readonly<Record<string, unknown>>): ExchangedAmounts => ({
+  gives: readAmounts(gives),
+  gets: readAmounts(gets),
+  lossMicros: BigInt(String(loss)),
+  ...(isObject(prices) && { prices: readPrices(prices) }),
+  ...(isObject(made) && { made: readMade(made) }),
+  ...(isObject(at) && { at: { connector: String(at['connector']), market: String(at['market']) } }),
+})
+
+/** @throws Error */
+const readPrices = (stored: object): PoolTerms['prices'] =>
+  Object.fromEntries(
+    Object.entries(stored).map(([token, price]) => {
+      const [numerator = '', denominator = ''] = String(price).split('/')
+      return [token, { numerator: BigInt(numerator), denominator: BigInt(denominator) }]
+    }),
+  )
+
+/** @throws Error */
+function readMade({ tokens, amounts, liquidity, loss }: Readonly<Record<string, unknown>>): MadeAtPrice {
+  const [token0, token1] = Array.isArray(tokens) ? tokens.map(String) : []
+  const [amount0, amount1] = Array.isArray(amounts) ? amounts.map((raw) => BigInt(String(raw))) : []
+  if (token0 === undefined || token1 === undefined || amount0 === undefined || amount1 === undefined)
+    throw new Error('A stored deposit has two tokens and two amounts.')
+  return { tokens: [token0, token1], amounts: [amount0, amount1], liquidity: BigInt(String(liquidity)), lossMicros: BigInt(String(loss)) }
+}
+
+const writeMade = ({ tokens, amounts, liquidity, lossMicros }: MadeAtPrice) => ({
+  tokens,
+  amounts: amounts.map(String),
+  liquidity: liquidity.toString(),
+  loss: lossMicros.toString(),
+})
+
+const writeExchanged = ({ gives, gets, lossMicros, prices, made, at }: ExchangedAmounts) => ({
+  gives: writeAmounts(gives),
+  gets: writeAmounts(gets),
+  loss: lossMicros.toString(),
+  ...(prices && {
+    prices: Object.fromEntries(
+      Object.entries(prices).map(([token, { numerator, denominator }]) => [token, `${numerator}/${denominator}`] as const),
+    ),
+  }),
+  ...(made && { made: writeMade(made) }),
+  ...(at && { at }),
+})
 
 const readParts = (stored: object): ReadonlyMap<number, Amounts> =>
   new Map(Object.entries(stored).map(([index, amounts]) => [Number(index), readAmounts(amounts)]))
 
-const writeReservation = ({ amounts, prices, medianPrices, gives, parts }: Reservation): string =>
+const writeReservation = ({ amounts, prices, medianPrices, gives, parts, exchanged }: Reservation): string =>
   JSON.stringify({
     amounts: writeAmounts(amounts),
     prices: writeAmounts(prices),
     ...(Object.keys(medianPrices).length > 0 && { medianPrices: writeAmounts(medianPrices) }),
     ...(Object.keys(gives).length > 0 && { gives: writeAmounts(gives) }),
     ...(parts && { parts: Object.fromEntries([...parts].map(([index, ofPart]) => [index, writeAmounts(ofPart)])) }),
+    ...(exchanged && { exchanged: writeExchanged(exchanged) }),
   })
 
 interface ChangedAccount {

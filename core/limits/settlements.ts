@@ -15,10 +15,20 @@ export interface SettlementReader {
   gains(entry: Entry): Gains | undefined
   /** Whether `gains` has all that it ever gives, or all that it gives and gets. @param gains of the entry, which are read once */
   tells(entry: Entry, gains: () => Gains | undefined): 'what it gives' | 'all' | undefined
+  /** What a trade of this lost by the market of when it was mined; undefined where that cannot be told. Absent: it never can. */
+  lossWhenMined?(entry: Entry, gains: Gains): bigint | undefined
+  /** The liquidity that a deposit into a range made, and what it took, in the pool's order; undefined where that cannot be told. Absent: it never can. */
+  liquidityMade?(entry: Entry): MadeLiquidity | undefined
   /** Of the coin, smallest units, with what new accounts keep; undefined where that cannot be told. */
   gasCost(entry: Entry): bigint | undefined
   /** Of a transaction that is final: of allowances and orders. Where it failed, of its permits alone. */
   heldChanges(entry: Entry): readonly HeldChange[]
+}
+
+export interface MadeLiquidity {
+  readonly liquidity: bigint
+  readonly amount0Raw: bigint
+  readonly amount1Raw: bigint
 }
 
 /** What an entry that is final came to. @param before the steps before it; undefined where these are not known */
@@ -36,7 +46,36 @@ export function actualOf(
   if (!before) return { fees, amounts: given }
   const done = [...before, entry].filter((each) => each.landed?.ok)
   if (done.length === 0) return { fees, amounts: {} }
-  return { fees, amounts: { ...given, ...tradedBy(entry, done, { ...reservation, amounts: given }, reader) } }
+  const held = { ...reservation, amounts: given }
+  return { fees, amounts: { ...given, ...(depositedBy(entry, held, reader) ?? tradedBy(entry, done, held, reader)) } }
+}
+
+/**
+ * Of a deposit that did not wait: what it took, less what the liquidity that it made would have been at the price of its request. The rest of its loss stays.
+ * Undefined where that cannot be told.
+ */
+function depositedBy(
+  entry: Entry,
+  { amounts, prices, medianPrices, exchanged }: Reservation,
+  reader: SettlementReader,
+): Amounts | undefined {
+  const made = exchanged?.made
+  if (!made || made.liquidity <= 0n || entry.part.of > 1 || entry.landed?.seenAt !== undefined) return undefined
+  const done = reader.liquidityMade?.(entry)
+  if (!done || done.liquidity <= 0n) return undefined
+  const heldAt = (raw: bigint) => (raw * done.liquidity) / made.liquidity
+  const [amount0, amount1] = made.amounts
+  const gains = new Map([
+    [made.tokens[0], heldAt(amount0) - done.amount0Raw],
+    [made.tokens[1], heldAt(amount1) - done.amount1Raw],
+  ])
+  const isSame = [...gains.values()].every((raw) => raw >= 0n)
+  const lost = isSame ? [0n] : [lossOf(gains, prices), lossOf(gains, medianPrices)]
+  const [byPrices] = lost
+  if (byPrices === undefined) return undefined
+  const worst = worstOf(byPrices, lost)
+  const { loss = 0n } = amounts
+  return worst < made.lossMicros ? { loss: loss - made.lossMicros + (worst > 0n ? worst : 0n) } : undefined
 }
 
 /** What a trade or a transfer came to, as far as its receipts tell. @param done the steps of its plan that did not fail */
@@ -65,7 +104,12 @@ function tradedBy(entry: Entry, done: readonly Entry[], reservation: Reservation
   const loss = tells === 'all' ? lossOf(gains, prices) : undefined
   const byMedian = lossOf(gains, medianPrices)
   // The worse of the two: whoever pushes a price for a moment gains nothing by it.
-  if (loss !== undefined) actual['loss'] = byMedian !== undefined && byMedian > loss ? byMedian : loss
+  const losses = [
+    loss,
+    byMedian,
+    ...(done.some(({ landed }) => landed?.seenAt !== undefined) ? [lateLoss(entry, gains, amounts, reader)] : []),
+  ]
+  if (loss !== undefined) actual['loss'] = worstOf(loss, losses)
   const [given, ...others] = Object.entries(gives)
   if (amounts['value'] === undefined || !given || others.length > 0) return actual
   const [token, mostRaw] = given
@@ -74,6 +118,13 @@ function tradedBy(entry: Entry, done: readonly Entry[], reservation: Reservation
   if (raw !== undefined) actual['value'] = divideRaw(amounts['value'] * raw, mostRaw, 'up')
   return actual
 }
+
+const worstOf = (loss: bigint, others: readonly (bigint | undefined)[]): bigint =>
+  others.reduce<bigint>((worst, each) => (each !== undefined && each > worst ? each : worst), loss)
+
+/** Of what has waited: by the market of when it was mined. Where nobody can tell, what was held for it counts. */
+const lateLoss = (entry: Entry, gains: Gains, { loss = 0n }: Amounts, reader: SettlementReader): bigint =>
+  reader.lossWhenMined?.(entry, gains) ?? loss
 
 /** Of all of them together; undefined where it is not known of each. */
 function gainsOf(done: readonly Entry[], gainsOfStep: (step: Entry) => Gains | undefined): Gains | undefined {
@@ -86,10 +137,10 @@ function gainsOf(done: readonly Entry[], gainsOfStep: (step: Entry) => Gains | u
   return gains
 }
 
-/** Of a trade all of whose tokens have a price: what it gave less what it got; a gain is below 0. */
+/** Of a trade all of whose tokens have a price: what it gave less what it got; a gain is below 0. Undefined where it gave nothing: what was reserved counts. */
 function lossOf(gains: Gains, prices: Amounts): bigint | undefined {
   const moved = [...gains].filter(([, raw]) => raw !== 0n)
-  if (moved.length < 2 || moved.some(([token]) => prices[token] === undefined)) return undefined
+  if (!moved.some(([, raw]) => raw < 0n) || moved.some(([token]) => prices[token] === undefined)) return undefined
   return moved.reduce((loss, [token, raw]) => {
     const micros = microsOf(abs(raw), prices[token] ?? 0n, 'down')
     return raw < 0n ? loss + micros + 1n : loss - micros

@@ -34,10 +34,12 @@ import {
   reservationPart,
   writeReserved,
   writeReservedOver,
+  type ExchangedAmounts,
   type Reservation,
   type Reservations,
   type StoredAccount,
 } from './reservations.ts'
+import { revalue, type LossNow, type RevalueParts } from './revalue.ts'
 import { settleEnded, settleExpired, settleOrder, type ExpiredAllowance } from './settle-entries.ts'
 import type { SettlementReader } from './settlements.ts'
 import type { NetworkName } from '../base/networks.ts'
@@ -50,6 +52,8 @@ export interface LimitReader extends SettlementReader {
   value(on: NetworkName & { readonly client: string }, gives: Amounts): GivenValue
   /** The symbol of the reference token. */
   reference(on: NetworkName): string | undefined
+  /** What a client would lose by an exchange now; undefined where that cannot be told. Absent: it never can. */
+  lossNow?(on: NetworkName & { readonly client: string }, exchanged: ExchangedAmounts): LossNow | undefined
 }
 
 const unknownReader: LimitReader = {
@@ -126,7 +130,7 @@ export function createSpendingLimits(
     if (!again) return
     const { check, by } = again
     const { owner, isCounted } = check
-    const written = kind === 'embedded' && !hasEarlier(spending) ? await reserveKnown(check, by, tx) : undefined
+    const written = kind === 'embedded' && !hasEarlier(spending) ? await reserveKnown(check, admissions.known(owner), by, tx) : undefined
     if (written) return admissions.note(owner, written)
     const stored = await lockAccount(owner, tx, kind).catch((error: unknown) => {
       if (isCounted && error instanceof SluiceError) return undefined
@@ -136,23 +140,6 @@ export function createSpendingLimits(
     const { account, held } = reservedBy(check, stored, await readEarlier(owner, spending, tx))
     await writeReserved({ owner, account, held }, tx, kind)
     admissions.note(owner, { account, nowMs: stored.nowMs })
-  }
-
-  /**
-   * By what this server wrote last, so that the account is not read.
-   * @param by the account that all of the check was made with before @returns undefined where the store has another one, or it is refused by this one
-   */
-  async function reserveKnown(
-    check: AccountCheck,
-    by: StoredAccount | undefined,
-    tx: Transaction<Tables>,
-  ): Promise<StoredAccount | undefined> {
-    const { owner } = check
-    const known = admissions.known(owner)
-    const reserved = known && orUndefined(() => reservedBy(check, known, new Map(), by === known))
-    if (!known || !reserved || !(await writeReservedOver(known.account, { owner, ...reserved }, tx))) return undefined
-    // A moment of before counts more as spent, and never less.
-    return { account: reserved.account, nowMs: known.nowMs }
   }
 
   const countsFillsOf = (entry: Entry): boolean => limitsOn(payerOf(entry), entry)?.maxDailyLoss !== undefined
@@ -221,6 +208,12 @@ export function createSpendingLimits(
     async endOrder(order, tx) {
       for (const [owner, stored] of await settleOrder(order, reader.reference(order.entry), tx, kind)) admissions.note(owner, stored)
     },
+    async revalue(waiting, tx) {
+      const lossNow: RevalueParts['lossNow'] = (on, exchanged) => reader.lossNow?.(on, exchanged)
+      const { passing, accounts } = await revalue(waiting, { limitsOn, lossNow, kind }, tx)
+      for (const [owner, stored] of accounts) admissions.note(owner, stored)
+      return passing
+    },
     countsFillsOf,
     async countFills(fills, tx) {
       if (!countsFillsOf(fills.entry)) return
@@ -268,6 +261,24 @@ function reservedBy(check: AccountCheck, { account: before, nowMs }: StoredAccou
   const refusal = isLetThrough ? undefined : refusalOf(check, { before: account, after, gives: given.amounts, nowMs })
   if (refusal && !isCounted) throw refusal
   return { account: ofOther ? withRaise(settle(after, raised, raised, { nowMs, lagMs }), spending) : after, held }
+}
+
+/**
+ * By what this server wrote last, so that the account is not read.
+ * @param known what it wrote @param by the account that all of the check was made with before
+ * @returns undefined where the store has another one, or it is refused by this one
+ */
+async function reserveKnown(
+  check: AccountCheck,
+  known: StoredAccount | undefined,
+  by: StoredAccount | undefined,
+  tx: Transaction<Tables>,
+): Promise<StoredAccount | undefined> {
+  const { owner } = check
+  const reserved = known && orUndefined(() => reservedBy(check, known, new Map(), by === known))
+  if (!known || !reserved || !(await writeReservedOver(known.account, { owner, ...reserved }, tx))) return undefined
+  // A moment of before counts more as spent, and never less.
+  return { account: reserved.account, nowMs: known.nowMs }
 }
 
 const haveSameCosts = ({ steps: one }: PlannedSpending, { steps: other }: PlannedSpending): boolean =>
@@ -322,6 +333,7 @@ interface GivenAmounts {
   readonly medianPrices: Amounts
   readonly gives: Amounts
   readonly parts?: ReadonlyMap<number, Amounts>
+  readonly exchanged?: ExchangedAmounts
 }
 
 type ValueOf = (gives: Amounts) => GivenValue
@@ -340,7 +352,24 @@ function givenBy(check: LimitCheck, value: GivenValue | undefined, valueOf: Valu
     {},
   )
   const parts = commitment?.parts && partsOf(check, commitment.parts, { all: amounts, valueOf })
-  return { amounts, prices, medianPrices, gives: limits.value ? sum(commitment?.gives ?? {}, {}) : {}, ...(parts && { parts }) }
+  const exchanged = exchangedBy(commitment)
+  return {
+    amounts,
+    prices,
+    medianPrices,
+    gives: limits.value ? sum(commitment?.gives ?? {}, {}) : {},
+    ...(parts && { parts }),
+    ...(exchanged && { exchanged }),
+  }
+}
+
+/** What each moment can value: by the market, or of a perpetual by the exchange's index. */
+function exchangedBy({ gives = {}, gets = {}, market, pool, position }: Partial<Commitment> = {}): ExchangedAmounts | undefined {
+  if (!market) return undefined
+  const { lossMicros } = market
+  if (position) return { ...position, lossMicros }
+  if (pool) return { gives, gets: pool.leastGot ?? {}, lossMicros, prices: pool.prices, ...(pool.made && { made: pool.made }) }
+  return Object.keys(gives).length > 0 && Object.keys(gets).length > 0 ? { gives, gets, lossMicros } : undefined
 }
 
 /** What leaves and what may be lost, of tokens that have limits. */

@@ -178,7 +178,7 @@ function readMarket(tokens: readonly string[], samples: readonly ValueSample[], 
 }
 
 /** Of a longer time between two readings no more counts as read. */
-const maxGapMs = 60_000
+export const maxGapMs = 60_000
 
 /**
  * How many more readings with a value it takes until three of four have one. Whoever can take the value away, by its own liquidity, could otherwise

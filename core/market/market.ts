@@ -15,8 +15,9 @@ import {
   type ValueBound,
   type ValueSample,
 } from './exchange-values.ts'
+import type { EarlierSamples } from './earlier-samples.ts'
 import { dayMs, type MarketAges } from './market-ages.ts'
-import { poolKey, valueTokens, type PricedPool } from './token-values.ts'
+import { poolKey, valueTokens, type PricedPool, type SourceValues } from './token-values.ts'
 import { reasonOf } from '../base/errors.ts'
 
 export interface Market {
@@ -48,6 +49,8 @@ export interface Market {
   valuesNow(network: NetworkEntry, tokens: readonly string[], bound: ValueBound): Readonly<Record<string, bigint>>
   /** The same by the median of the last minutes. */
   medianValues(network: NetworkEntry, tokens: readonly string[], bound: ValueBound): Readonly<Record<string, bigint>>
+  /** Where clients without the permission `thin` do not trade yet, as the market was not read for long enough, and for how long still. */
+  warmingUp(): readonly { readonly chain: string; readonly network: string; readonly leftMs: number }[]
   /** Reads all networks once: where one is being read, again after that. Each is read by itself every few seconds. */
   read(): Promise<void>
   stop(): Promise<void>
@@ -68,6 +71,8 @@ interface MarketOptions {
   settings: MarketSettings
   /** For how long tokens have had a market. */
   ages: MarketAges
+  /** What was read before a restart. Absent: each start begins anew. */
+  earlier?: EarlierSamples
   log: Log
   /** A clock that is never set. */
   steadyMs?: () => number
@@ -155,21 +160,13 @@ export function createMarket(options: MarketOptions): Market {
   async function addSample(network: NetworkEntry, state: WatchedTokens, at: At): Promise<void> {
     const reference = referenceOf(network, settings)
     if (!reference) return
+    const known = await options.earlier?.open(network, reference)
+    if (known) state.tokens.ask('read before the restart', known, steadyMs())
     const tokens = tokensToRead(network, state, options.quotedTokens(network), { sinceMs: steadyMs() - windowMs, nowMs: steadyMs() })
     if (tokens.length === 0) return
     const wrapped = network.impl.evm?.wrapped?.token
     const between = wrapped && wrapped.address !== reference.address ? [wrapped] : []
-    const pairs = pairsOf([...between, ...tokens], [reference, ...between])
-    const [pools, books] = await Promise.all([
-      Promise.all(options.venuesOn(network).map((venue) => readVenue(options, network, venue, pairs, at))),
-      options.readBooks(network, pairs, at),
-    ])
-    const minDepthMicros = BigInt(Math.round(settings.minDepth * 1e6))
-    const keptBooks = freshSamples(network).at(-1)?.books
-    const said = valueTokens(
-      { pools: pools.flat(), books },
-      { reference, between: between.map(({ address }) => address), minDepthMicros, ...(keptBooks && { keptBooks }) },
-    )
+    const said = await readValues(options, network, { reference, between, tokens }, () => freshSamples(network).at(-1)?.books, at)
     const atMs = steadyMs()
     // First: until the age of a market is known, it does not count.
     await options.ages.note(placeOf(network), addressesOf([...between, ...tokens], reference), (token) => said.values.has(token))
@@ -177,6 +174,10 @@ export function createMarket(options: MarketOptions): Market {
     state.samples = [...state.samples.filter((each) => each.atMs > atMs - windowMs), { atMs, ...said }]
     state.medians.clear()
     state.reference = reference.address
+    const before = (await options.earlier?.note(network, reference, { atMs, values: said.values }, at)) ?? []
+    if (before.length === 0) return
+    state.samples = [...before.filter((each) => each.atMs > atMs - windowMs), ...state.samples]
+    state.medians.clear()
   }
 
   /** Until its market counts. The reference token is worth itself. */
@@ -202,35 +203,28 @@ export function createMarket(options: MarketOptions): Market {
 
   const valueNow = (network: NetworkEntry, token: string, bound: ValueBound) => freshSamples(network).at(-1)?.values.get(token)?.[bound]
 
-  /** Has these tokens read from now on. @returns why nothing is known of them; undefined: the samples may tell */
-  function askFor(
-    network: NetworkEntry,
-    { gives, gets }: ExchangedAmounts,
-    client: string,
-  ): Exclude<Comparison, { is: 'priced' }> | undefined {
-    const { tokens, read: newest } = watchedOn(network)
-    const asked = tokensOf({ gives, gets })
-    const unlisted = asked.filter((token) => !network.tokens.listedAt(token))
-    if (unlisted.length > 0) return { is: 'no market', tokens: unlisted }
-    const samples = freshSamples(network)
-    const [nowMs, isValued] = [steadyMs(), (token: string) => samples.some(({ values }) => values.has(token))]
-    const isNew = asked.some((token) => !isValued(token) && !newest.has(token) && !tokens.wasAsked(token, nowMs - firstReadMs))
-    tokens.ask(client, asked, nowMs)
-    // The first reading may find a market.
-    return isNew ? { is: 'too short', leftMs: windowMs / neededPart } : undefined
+  function askFor(network: NetworkEntry, exchanged: ExchangedAmounts, client: string): UnpricedExchange | undefined {
+    const moment = { samples: freshSamples(network), nowMs: steadyMs(), neededMs: windowMs / neededPart }
+    return askToRead(network, watchedOn(network), tokensOf(exchanged), client, moment)
   }
+
+  /** What was read before the restart may count in a moment. */
+  const unlessSoon = <T extends Comparison | Valuation>(compared: T, network: NetworkEntry): T | TooShort =>
+    compared.is === 'too short' && options.earlier?.isPending(network)
+      ? { is: 'too short', leftMs: Math.min(compared.leftMs, firstReadMs) }
+      : compared
 
   return {
     isChecked: options.isChecked,
     compare(network, { gives, gets }, client) {
       const exchanged = { gives: withWrapped(gives, network), gets: withWrapped(gets, network) }
       const compared = askFor(network, exchanged, client) ?? compareExchange(exchanged, freshSamples(network), windowMs / neededPart)
-      return unlessNew(compared, network, exchanged)
+      return unlessSoon(unlessNew(compared, network, exchanged), network)
     },
     value(network, amounts, client) {
       const given = { gives: withWrapped(amounts, network), gets: {} }
       const value = askFor(network, given, client) ?? valueGiven(given.gives, freshSamples(network), windowMs / neededPart)
-      return unlessNew(value, network, given)
+      return unlessSoon(unlessNew(value, network, given), network)
     },
     lostBefore(network, { gives, gets }, agoMs) {
       const exchanged = { gives: withWrapped(gives, network), gets: withWrapped(gets, network) }
@@ -262,6 +256,14 @@ export function createMarket(options: MarketOptions): Market {
         return samples.length > 0 && ageLeftMs(network, token) === 0 ? medians.get(key) : undefined
       })
     },
+    warmingUp: () =>
+      options.networks().flatMap((network) => {
+        const { reference } = watchedOn(network)
+        if (reference === undefined || !options.isChecked(network)) return []
+        const value = valueGiven({ [reference]: 1n }, freshSamples(network), windowMs / neededPart)
+        if (value.is !== 'too short') return []
+        return [{ ...placeOf(network), leftMs: options.earlier?.isPending(network) ? Math.min(value.leftMs, firstReadMs) : value.leftMs }]
+      }),
     read: () => read(),
     async stop() {
       clearInterval(interval)
@@ -269,6 +271,30 @@ export function createMarket(options: MarketOptions): Market {
       await round.catch(() => {})
     },
   }
+}
+
+/**
+ * What pools and order books say that tokens are worth now.
+ * @param between the token through which others are valued, if any @param keptBooks asked once all is read: the books that counted before
+ */
+async function readValues(
+  options: Pick<MarketOptions, 'readPools' | 'readBooks' | 'venuesOn' | 'settings'>,
+  network: NetworkEntry,
+  { reference, between, tokens }: { readonly reference: Token; readonly between: readonly Token[]; readonly tokens: readonly Token[] },
+  keptBooks: () => ValueSample['books'] | undefined,
+  at: At,
+): Promise<SourceValues> {
+  const pairs = pairsOf([...between, ...tokens], [reference, ...between])
+  const [pools, books] = await Promise.all([
+    Promise.all(options.venuesOn(network).map((venue) => readVenue(options, network, venue, pairs, at))),
+    options.readBooks(network, pairs, at),
+  ])
+  const minDepthMicros = BigInt(Math.round(options.settings.minDepth * 1e6))
+  const kept = keptBooks()
+  return valueTokens(
+    { pools: pools.flat(), books },
+    { reference, between: between.map(({ address }) => address), minDepthMicros, ...(kept && { keptBooks: kept }) },
+  )
 }
 
 /** One pair in a turn of the event loop: the depth of pools takes computing. */
@@ -289,7 +315,33 @@ async function readVenue(
   return found
 }
 
+type UnpricedExchange = Exclude<Comparison, { is: 'priced' }>
+type TooShort = Extract<Comparison, { is: 'too short' }>
 type TooNew = Extract<Comparison, { is: 'too new' }>
+
+/** What is known at a moment, and for how long a token needs to have had a market. */
+interface MarketMoment {
+  readonly samples: readonly ValueSample[]
+  readonly nowMs: number
+  readonly neededMs: number
+}
+
+/** Has these tokens read from now on. @returns why nothing is known of them; undefined: the samples may tell */
+function askToRead(
+  network: NetworkEntry,
+  { tokens, read }: WatchedTokens,
+  asked: readonly string[],
+  client: string,
+  { samples, nowMs, neededMs }: MarketMoment,
+): UnpricedExchange | undefined {
+  const unlisted = asked.filter((token) => !network.tokens.listedAt(token))
+  if (unlisted.length > 0) return { is: 'no market', tokens: unlisted }
+  const isValued = (token: string) => samples.some(({ values }) => values.has(token))
+  const isNew = asked.some((token) => !isValued(token) && !read.has(token) && !tokens.wasAsked(token, nowMs - firstReadMs))
+  tokens.ask(client, asked, nowMs)
+  // The first reading may find a market.
+  return isNew ? { is: 'too short', leftMs: neededMs } : undefined
+}
 
 /** Whoever has made a market an hour ago may be alone in it. */
 function newTokens(exchanged: ExchangedAmounts, leftMs: (token: string) => number): TooNew | undefined {

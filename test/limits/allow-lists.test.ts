@@ -159,3 +159,43 @@ describe('the lists of a client', () => {
     expect(await open('trade', { client: 'sluice' })).to.equal('written')
   })
 })
+
+describe('a durable nonce', () => {
+  const request = (more: object) =>
+    ({
+      caller: { id: 'bot' },
+      address: weth,
+      kind: 'trade',
+      touches: () => swap,
+      network: { chain: 'solana', network: 'mainnet', impl: { rail: { sequences: 'independent' } } },
+      nonce: 0,
+      ...more,
+    }) as unknown as Parameters<ReturnType<typeof createAllowLists>['requireRequest']>[0]
+  function asked(options: Partial<Parameters<typeof createAllowLists>[0]>, more: object = {}): string {
+    try {
+      createAllowLists({ limitsOf: () => [], ...options }).requireRequest(request(more))
+      return 'allowed'
+    } catch (error) {
+      return (error as SluiceError).name
+    }
+  }
+
+  it('is refused with any limit of the client, also by default, or of the wallet, whatever it is for', () => {
+    const loose = [{ allowed: { connectors: ['uniswap'] } }]
+    for (const options of [
+      { limitsOf: () => loose },
+      { maxLeverageOn: () => '1' },
+      { isLimitedWallet: (address: string) => address === weth },
+    ]) {
+      expect(asked(options)).to.equal('INVALID_NONCE')
+      expect(asked(options, { reduces: true }), 'it may be held back, too').to.equal('INVALID_NONCE')
+      expect(asked({ ...options, maxLeverageOn: () => undefined }, { nonce: undefined })).to.equal('allowed')
+    }
+    expect(asked({})).to.equal('allowed')
+  })
+
+  it('is no number of an EVM chain, nor of an exchange of signed actions', () => {
+    const ordered = { chain: 'ethereum', network: 'mainnet', impl: { rail: { sequences: 'ordered' } } }
+    expect(asked({ limitsOf: () => [{}] }, { network: ordered })).to.equal('allowed')
+  })
+})

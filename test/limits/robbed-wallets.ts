@@ -12,6 +12,7 @@ import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { startKernel, type Kernel } from '../../core/kernel.ts'
 import { saveKey } from '../../core/keys/keystore.ts'
 import { openMarket } from '../../core/parts/trading.ts'
+import { beginCount } from '../../core/wallet/limits/count-file.ts'
 import { newClients } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
@@ -98,6 +99,8 @@ export interface RobbedWallets {
   pass(seconds: number): Promise<void>
   /** Hours of the store's time, in which nothing happens. */
   age(hours: number): Promise<void>
+  /** The second server ends, and with it what it has under way. */
+  stopOther(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -110,13 +113,19 @@ interface Options {
   readonly storeUrl?: string
   /** Of `limits.marketMinutes`. Absent: its default. */
   readonly marketMinutes?: number
+  readonly settings?: Readonly<Record<string, unknown>>
+  /** Of the network: where trades that are to be private go. */
+  readonly privateUrls?: readonly string[]
+  /** Of a wallet, in place of `limits`; and what else is configured, by the addresses of all. */
+  limitsOf?(index: number): object | undefined
+  more?(wallets: readonly string[]): { readonly clients: Readonly<Record<string, object>>; readonly conf: Readonly<Record<string, object>> }
 }
 
 /** @param limits of each client; undefined: those of everybody */
 export async function startRobbedWallets(
   count: number,
   limits: object | undefined,
-  { allowsThief, plugins, storeUrl, marketMinutes = 20 }: Options = {},
+  { allowsThief, plugins, storeUrl, marketMinutes = 20, settings, privateUrls, limitsOf = () => limits, more }: Options = {},
 ): Promise<RobbedWallets> {
   const home = await mkdtemp(path.join(tmpdir(), 'sluice-thief-'))
   const keys = Array.from({ length: count }, newWallet)
@@ -127,10 +136,19 @@ export async function startRobbedWallets(
   await writeFile(passphraseFile, passphrase, { mode: 0o600 })
   for (const { privateKey } of [...keys, friend]) await saveKey({ dataDir, chain: 'ethereum', privateKey, passphrase, scryptN: 2 })
   const named = keys.map(({ address }, index) => [`bot-${index}`, address] as const)
+  const further = more?.(keys.map(({ address }) => address))
+  if (further?.conf['limits.yml']) await beginCount(dataDir)
+  const bots = named.map(([name, address], index) => {
+    const own = limitsOf(index)
+    return [name, { permissions: ['read', 'trade'], wallets: [address], ...(own && { limits: own }) }] as const
+  })
   const clients = {
-    client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },
-    ...Object.fromEntries(named.map(([name, address]) => [name, { permissions: ['read', 'trade'], wallets: [address], limits }])),
+    client: { permissions: ['read', 'trade', 'thin', 'admin', 'stop', 'resume', 'approve'], wallets: 'all' },
+    ...Object.fromEntries(bots),
+    ...further?.clients,
   }
+  const ofChain = oneChain.conf['chains/ethereum.yml']
+  const chainConf = { ...ofChain, local: { ...ofChain.local, ...(privateUrls && { privateUrls }) } }
   let nowMs = 0
   let store: Parameters<typeof openMarket>[0]['store'] | undefined
   const parts: KernelParts = {
@@ -154,15 +172,16 @@ export async function startRobbedWallets(
         ...(allowsThief && { 'wallet.allowedSpenders': [thief] }),
         ...(plugins && { 'plugins.folders': [fileURLToPath(new URL('../../plugins', import.meta.url)), plugins] }),
         ...(storeUrl && { 'store.url': storeUrl }),
+        ...settings,
       },
-      conf: { ...oneChain.conf, 'clients.yml': { clients } },
+      conf: { ...oneChain.conf, 'chains/ethereum.yml': chainConf, 'clients.yml': { clients }, ...further?.conf },
       env: { SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
     },
     home,
     false,
     parts,
   )
-  const other = storeUrl === undefined ? undefined : await startOther(server, home, parts)
+  let other = storeUrl === undefined ? undefined : await startOther(server, home, parts)
   const rpc = rpcTo(server.rpcUrl)
   const provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 })
   await takeAccount(rpc, thief, parseUnits('1000000', 18))
@@ -192,10 +211,7 @@ export async function startRobbedWallets(
   for (const { address } of [...keys, friend]) await rpc('anvil_setBalance', address, toQuantity(etherRaw))
 
   const stolen: Stolen[] = []
-  await newClients(
-    server.certsDir,
-    named.map(([name]) => name),
-  )
+  await newClients(server.certsDir, [...named.map(([name]) => name), ...Object.keys(further?.clients ?? {})])
   for (const [name, address] of named) {
     const elsewhere = other && createClient(other.url, server.certsDir, name)
     stolen.push({ client: createClient(server.url, server.certsDir, name), address, ...(elsewhere && { elsewhere }) })
@@ -306,6 +322,10 @@ export async function startRobbedWallets(
           .set((eb) => ({ elapsed: eb('elapsed', '+', hours * 3_600_000) }))
           .execute(),
       )
+    },
+    async stopOther() {
+      await other?.stop()
+      other = undefined
     },
     async stop() {
       for (const { client, elsewhere } of stolen) for (const each of [client, elsewhere]) each?.close()

@@ -3,8 +3,21 @@ import type { TestServer } from '../../testkit/server.ts'
 import { startServer, venuesReady } from '../../testkit/server.ts'
 import { startSite, type Site } from '../plugins/hyperliquid/site.ts'
 
-const all = { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' }
+const all = { permissions: ['read', 'trade', 'thin', 'admin', 'stop', 'resume'], wallets: 'all' }
 const limited = (limits: object) => ({ permissions: ['read', 'trade', 'thin'], wallets: 'all', limits })
+/** Nothing may be touched, given, lost or traded. */
+const tightest = {
+  allowed: { connectors: [], networks: [], tokens: [], pools: [], recipients: [], actions: [], hours: ['00:00-00:00'] },
+  maxSlippage: 0.0001,
+  maxDailyLoss: '0',
+  maxDailyGas: '1',
+  maxOpenNotional: '0',
+  maxLeverage: 0.01,
+  transactionsPerHour: 0,
+  tokens: {},
+  value: { perDay: '0' },
+  approveAbove: '0',
+}
 const clients = {
   client: all,
   notional: limited({ maxOpenNotional: '1000' }),
@@ -14,6 +27,7 @@ const clients = {
   fees: limited({ maxDailyLoss: '3' }),
   out: limited({ maxDailyLoss: '8.3', maxLeverage: 10 }),
   bot: { permissions: ['read', 'trade'], wallets: 'all' },
+  tightest: limited(tightest),
   spot: limited({ maxDailyGas: '10', tokens: { 'hyperliquid/testnet': { USDC: { perDay: '1000' } } } }),
 }
 

@@ -3,7 +3,9 @@ import { expect } from 'chai'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import type { TestServer } from '../../testkit/server.ts'
+import { until } from '../../tools/hyperliquid-simulator/client.ts'
 import { failsWith } from '../../tools/hyperliquid-simulator/exchange/faults.ts'
+import { outcome } from '../http/shared-server.ts'
 import type { Site } from '../plugins/hyperliquid/site.ts'
 import { signedExchange } from './signed-exchange.ts'
 
@@ -151,4 +153,55 @@ describe('orders of signed actions, for a client with limits', function () {
     const { body } = await server.client.get('/clob/orderBook', { ...venue, market })
     return { price: body.sells[0].price }
   }
+})
+
+describe('a loan of an exchange of signed actions', function () {
+  this.timeout(400_000)
+  const started = signedExchange()
+  let site: Site
+  let server: TestServer
+  let bot: Client
+  let of: { chain: string; network: string; connector: string; address: string }
+
+  before(async () => {
+    ;({ site, server } = await started())
+    await newClient(server.certsDir, 'tightest')
+    bot = createClient(server.url, server.certsDir, 'tightest')
+    of = { chain: site.chain, network: site.network, connector: 'hyperliquid', address: site.wallets[2] }
+    site.exchange.setMode(of.address, 'portfolioMargin')
+  })
+  after(() => {
+    bot?.close()
+    // Other files have this wallet, too. With portfolio margin there was one balance: what was for perpetuals stays with the rest.
+    site?.exchange.setMode(of.address, 'disabled')
+    site?.exchange.deposit(of.address, '50000')
+  })
+
+  const owed = async (): Promise<number> => Number((await server.client.get('/clob/margin/account', of)).body.borrowed)
+  const move = (how: string, amount: string, by: Client) => by.post(`/clob/margin/${how}`, { ...of, token: 'USDC', amount })
+  const becomesOwed = (amount: number) => until(async () => Math.abs((await owed()) - amount) < 0.01)
+
+  it('is repaid by a client whose limits allow nothing, also under reduce-only, and not under a stop', async () => {
+    const lent = await move('borrow', '100', server.client)
+    expect(outcome(lent), lent.text).to.equal('200')
+    await becomesOwed(100)
+    // Whatever else it asks for is refused.
+    for (const how of ['borrow', 'deposit']) {
+      const refused = await move(how, '10', bot)
+      expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
+    }
+    const part = await move('repay', '40', bot)
+    expect(outcome(part), part.text).to.equal('200')
+    await becomesOwed(60)
+    const stopped = async (mode: string) => {
+      expect(outcome(await server.client.post('/stops', { mode }))).to.equal('200')
+      const answer = await move('repay', '200', bot)
+      await server.client.request('DELETE', '/stops', { raw: '{}', headers: { 'Content-Type': 'application/json' } })
+      return answer
+    }
+    expect(outcome(await stopped('stop'))).to.equal('403 STOPPED')
+    const rest = await stopped('reduce-only')
+    expect(outcome(rest), rest.text).to.equal('200')
+    await becomesOwed(0)
+  })
 })

@@ -369,6 +369,49 @@ const ways: readonly Way[] = [
     },
   },
   {
+    title: 'adds liquidity beside the price, which it pushes in the same block',
+    async take({ client, address }, site) {
+      const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 10n }
+      const isFirst = BigInt(WETH.address) < BigInt(USDC.address)
+      const rootOf = (price: number) => BigInt(Math.round(Math.sqrt(isFirst ? price / 1e12 : 1e12 / price) * 2 ** 96))
+      /** Until the pool has this price. */
+      const swap = ([from, to]: readonly [string, string], price: number) => ({
+        ...callOf(pools.router, 'exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))', [
+          [from, to, 500, site.thief, 2n ** 100n, 0n, rootOf(price)],
+        ]),
+        fees,
+      })
+      const { pools: found } = (await client.get('/amm/pools', { ...uniswap, base: 'WETH', quote: 'USDC', version: 'v3' })).body
+      const price = Number(found.find(({ fee }: { fee: string }) => Number(fee) === 0.0005).price)
+      const token = { up: [USDC.address, WETH.address], down: [WETH.address, USDC.address] } as const
+      return repeat(times(8, 40), async (turn) => {
+        // All within the permitted slippage: the one token is needed at this price, and the other one is taken at the pushed price.
+        const [push, back, lower, upper, pushed] =
+          turn % 2 === 0 ? (['up', 'down', 1.0005, 1.008, 1.009] as const) : (['down', 'up', 0.992, 0.9995, 0.991] as const)
+        const range = { lowerPrice: (price * lower).toFixed(6), upperPrice: (price * upper).toFixed(6), amount0: '45', amount1: '136000' }
+        const pair = { token0: 'WETH', token1: 'USDC', fee: 'LOW', version: 'v3' }
+        const answers = await withoutMining(site, async () => {
+          const added = await client.post('/amm/liquidity/add', { ...uniswap, ...pair, ...range, address })
+          if (added.status === 200) await submitFrom(site.rpc, site.thief, swap(token[push], price * pushed))
+          return [added]
+        })
+        if (answers[0]?.status !== 200) return answers
+        await sendFrom(site.rpc, site.thief, swap(token[back], price))
+        await settled(site)
+        const { positions } = (await client.get('/amm/liquidity/positions', { ...uniswap, address })).body
+        for (const { tokenId } of positions) {
+          const all = { version: 'v3', tokenId, decreasePercent: '100', burn: true }
+          const removed = await client.post('/amm/liquidity/remove', { ...uniswap, ...all, address })
+          expect(removed.status, removed.text).to.equal(200)
+        }
+        await settled(site)
+        return answers
+      })
+    },
+    isPartlyAllowed: true,
+    paysHighFees: true,
+  },
+  {
     title: 'adds shares of one token alone',
     async take({ client, address }) {
       const shares = { ...local, connector: 'balancer', address, tokens: ['WETH', 'USDT'], amounts: ['290', '0'] }
@@ -666,6 +709,37 @@ describe('a thief of a certificate that may trade', function () {
     await site.rpc('evm_setAutomine', true)
   })
   after(() => site?.stop())
+
+  it('leaves the limit of who adds liquidity that nobody pushes: that counts what it may lose while it waits, and then what it lost', async () => {
+    const { client, address } = site.stolen[0] ?? expect.fail()
+    await waitForUsualFees(site)
+    const used = async () =>
+      Number((await client.get('/limits')).body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss').used)
+    const before = await used()
+    const { pools: found } = (await client.get('/amm/pools', { ...uniswap, base: 'WETH', quote: 'USDC', version: 'v3' })).body
+    const price = Number(found.find(({ fee }: { fee: string }) => Number(fee) === 0.0005).price)
+    const range = { lowerPrice: (price * 1.0005).toFixed(6), upperPrice: (price * 1.008).toFixed(6), amount0: '45', amount1: '136000' }
+    const held = await withoutMining(site, async () => {
+      const added = await client.post('/amm/liquidity/add', {
+        ...uniswap,
+        token0: 'WETH',
+        token1: 'USDC',
+        fee: 'LOW',
+        version: 'v3',
+        ...range,
+        address,
+      })
+      expect(added.status, added.text).to.equal(200)
+      return [added, await client.get('/limits')]
+    })
+    const lossIn = (answer?: Answer) => Number(answer?.body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss').used)
+    const whole = lossIn(held[1])
+    expect(whole - before).to.be.above(500)
+    await site.mineAll(address)
+    await settled(site)
+    for (const until = Date.now() + 60_000; whole - (await used()) < 400; await sleep(100))
+      expect(Date.now(), `${await used()} of ${whole}`).to.be.below(until)
+  })
 
   for (const way of ways)
     it(`takes no more than its limit: ${way.title}`, async () => {
