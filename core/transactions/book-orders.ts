@@ -18,6 +18,7 @@ import {
   type FillsReading,
   type OrderFill,
   type OrderMarket,
+  type ToldFill,
 } from './order-fills.ts'
 
 /**
@@ -88,8 +89,7 @@ export interface ClientOrders {
    */
   note(order: JournaledOrder, report: OrderReport, end?: Omit<OrderEnd, 'entry' | 'index'>): Promise<void>
   /**
-   * Adds fills to orders of a wallet.
-   * @param told by the exchange's id of the order
+   * Adds fills to orders of a wallet: to those whose id at the exchange they name, or which their transaction placed.
    * @param idOf the exchange's ids of orders without a report, by their client order ids
    * @param valueOf what new ones of an order lost; undefined where that cannot be told
    * @param reading of several pages of one reading
@@ -97,7 +97,7 @@ export interface ClientOrders {
    */
   noteFills(
     of: OrderMarket,
-    told: ReadonlyMap<string, readonly OrderFill[]>,
+    told: readonly ToldFill[],
     idOf: ReadonlyMap<string, string>,
     valueOf?: FillsValue,
     reading?: FillsReading,

@@ -35,6 +35,12 @@ export interface Budgets {
   isIdle?(): boolean
   /** In the write that makes entries final; of those that gave permits in each later one as well. It throws nothing but errors of the database. */
   settle?(ended: readonly Entry[], tx: Transaction<Tables>): Promise<void>
+  /**
+   * Of entries that are signed and were in none of the last blocks: holds what they would lose by the market of now, where that is more. It throws nothing but errors
+   * of the database.
+   * @returns by key, why those have to end that would pass a limit
+   */
+  revalue?(waiting: readonly Entry[], tx: Transaction<Tables>): Promise<ReadonlyMap<string, string>>
   /** In the write that stores the end of an order of signed actions, before the order is locked. It is undone where the order had ended before. It throws nothing but errors of the database. */
   endOrder?(order: OrderEnd, tx: Transaction<Tables>): Promise<void>
   /** In the write that stores fills of an order, before the order is locked. It is undone where another server has stored them. It throws nothing but errors of the database. */
@@ -49,8 +55,8 @@ export interface LaterFills {
   readonly entry: Entry
   /** Its index in the outcome of that. */
   readonly index: number
-  /** The exchange's id of it. */
-  readonly orderId: string
+  /** The exchange's id of it; absent where it gave none. */
+  readonly orderId?: string
   /** The part of its amount. */
   readonly part: Fraction
   /** Against the market of when it was filled, in millionths of the reference token. */
@@ -163,8 +169,41 @@ export interface Commitment {
   readonly closesNearIndex?: true
   /** By its simulation listed tokens or the coin leave, or none tells: it does not only reduce, whatever its connector calls it. */
   readonly takes?: true
+  /** A deposit into a pool, whose price it takes: with it the deposit is valued again while it waits to be mined. */
+  readonly pool?: PoolTerms
+  /** A change of a position on the chain: with its sides it is valued again by the index, while it waits to be mined. */
+  readonly position?: PositionTerms
   /** It stays where others may take it once the market has moved: an order in a book, or a deposit into a pool. */
   readonly mayLoseLater?: true
+}
+
+export interface PoolTerms {
+  /** By token, what one unit is worth in the pool, in units that all of them share. */
+  readonly prices: Readonly<Record<string, Fraction>>
+  /**
+   * By token, what it gets at least, rounded down. Where it takes any ratio, what the least shares are of what it held before: what is given beyond its ratio is
+   * a swap with it, and no swap makes a share worth less, so the shares are worth at least this, but for what others gain where its price is off the market. Where
+   * it takes the price of its block, what is left of what was offered, and what is then in the pool, by the worst price that the bytes permit.
+   */
+  readonly leastGot?: Readonly<Record<string, bigint>>
+  /** Of a deposit that takes the price of its block: once it is final, what the price of that block lost counts in place of the worst. */
+  readonly made?: MadeAtPrice
+}
+
+/** What a deposit makes at the price of its request, in the pool's order, and what of its loss is by the price of its block being another one. */
+export interface MadeAtPrice {
+  readonly tokens: readonly [string, string]
+  readonly amounts: readonly [bigint, bigint]
+  readonly liquidity: bigint
+  readonly lossMicros: bigint
+}
+
+export interface PositionTerms {
+  /** The exchange and its id of the market. */
+  readonly at: { readonly connector: string; readonly market: string }
+  /** By the sides of the perpetual, smallest units: the worst that its bytes permit. */
+  readonly gives: Readonly<Record<string, bigint>>
+  readonly gets: Readonly<Record<string, bigint>>
 }
 
 /** What a wallet has open at an exchange of perpetuals, and what is to be added. In millionths of the exchange's unit of account, rounded up. */

@@ -1,5 +1,5 @@
 // What a transaction cost its wallet, as an entry keeps it.
-import type { Json, PaidFees } from '../contracts/index.ts'
+import type { Json, Outline, PaidFees } from '../contracts/index.ts'
 
 /** Smallest units of the native coin, as decimal strings. */
 export interface Cost {
@@ -9,6 +9,8 @@ export interface Cost {
   readonly gasUsed?: string
   /** The part of a rollup's layer 1; absent where there is none. */
   readonly layer1FeeRaw?: string
+  /** What accounts that it made keep beside that, at most; absent where it made none. */
+  readonly rentRaw?: string
 }
 
 /** By its receipt: the rail knows what its network charges. Undefined where that does not say all of it. */
@@ -24,6 +26,27 @@ export function costOf(
     feeRaw: feeRaw.toString(),
     ...(gasUsed !== undefined && { gasUsed: gasUsed.toString() }),
     ...(layer1FeeRaw !== undefined && { layer1FeeRaw: layer1FeeRaw.toString() }),
+  }
+}
+
+/** The same of what is mined, with what accounts that the step makes keep: a step that failed makes none. */
+export function costOfStep(
+  step: Json,
+  { ok, receipt }: { readonly ok: boolean; readonly receipt: Json },
+  rail: Parameters<typeof costOf>[1] & { outline(step: Json): Outline },
+): Cost | undefined {
+  const cost = costOf(receipt, rail)
+  if (!cost || !ok) return cost
+  const rentRaw = rentBy(step, rail)
+  return rentRaw > 0n && rentRaw < most ? { ...cost, rentRaw: rentRaw.toString() } : cost
+}
+
+function rentBy(step: Json, rail: { outline(step: Json): Outline }): bigint {
+  try {
+    return rail.outline(step).rentRaw ?? 0n
+  } catch {
+    // It is not a step of this rail: an earlier version wrote it.
+    return 0n
   }
 }
 

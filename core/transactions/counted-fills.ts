@@ -2,7 +2,8 @@
 import type { Json } from '../contracts/index.ts'
 import type { Store } from '../store/store.ts'
 import type { Budgets, LaterFills } from './budgets.ts'
-import { canonicalHash, type Entry } from './entry.ts'
+import { canonicalHash } from '../base/addresses.ts'
+import type { Entry } from './entry.ts'
 import { bodyColumns, readArchivedBody, readBody } from './journal/entry-rows.ts'
 import type { FillsWriter, OrderFill } from './order-fills.ts'
 
@@ -31,7 +32,7 @@ export function countingWriter(store: Store, valueOf: FillsValue, { concerns, co
     try {
       await store.write(async (tx) => {
         // First, as in every write of the journal: budgets are locked before orders, so that no two transactions wait for each other.
-        await count({ entry, index, orderId, ...value }, tx)
+        await count({ entry, index, ...(orderId !== undefined && { orderId }), ...value }, tx)
         if ((await change(tx)).numUpdatedRows === 0n) throw new StoredBefore()
       })
       return true

@@ -5,7 +5,7 @@ import { isObject } from '../base/json.ts'
 import type { Log } from '../contracts/index.ts'
 import type { Store } from '../store/store.ts'
 import type { DeliveryRow } from '../store/tables.ts'
-import { createDeliveryChanges, reasonOf, type DeliveryChange } from './delivery-changes.ts'
+import { createDeliveryChanges, reasonOf, type DeliveryChange, type ReportedAnswer } from './delivery-changes.ts'
 import {
   createDeliveryTable,
   keyPrefix,
@@ -28,6 +28,11 @@ export interface Deliveries {
    * @throws what these throw; StoreUnavailable, and nothing has happened
    */
   once<P extends object, T>(request: UnkeyedRequest, prepare: () => Promise<P>, act: (key: string, prepared: P) => Promise<T>): Promise<T>
+  /**
+   * What a proxy says of the answers to requests that came through it. Until then such an answer is neither delivered nor lost; where the connection of the
+   * proxy ends before, it counts as lost until a report says that it was read. Of an unknown one nothing is done. @throws StoreUnavailable
+   */
+  report(answers: readonly ReportedAnswer[]): Promise<void>
   /** Of these Idempotency-Keys those with a lost answer. @throws StoreUnavailable */
   lostOf(keys: readonly string[]): Promise<ReadonlyMap<string, LostAnswers>>
   /** Those that were lost last, newest first. @throws StoreUnavailable */
@@ -51,7 +56,7 @@ interface DeliveriesOptions {
 }
 
 /** After these nobody knows whether something was signed. All others come before. */
-const leavesOpen: ReadonlySet<ErrorName> = new Set([
+export const leavesOpen: ReadonlySet<ErrorName> = new Set([
   'TIMEOUT',
   'IN_FLIGHT',
   'IDEMPOTENCY_CONFLICT',
@@ -63,6 +68,8 @@ const leavesOpen: ReadonlySet<ErrorName> = new Set([
 const sweepEveryMs = 60_000
 /** Rows under whose key nothing was journaled. The key itself is known for a day. */
 const keptMs = 26 * 3_600_000
+/** Of an answer that was reported as read: until then its client may turn out not to have read it. A proxy closes connections that are idle for 90 s. */
+const reportedMs = 1_800_000
 
 export function createDeliveries({
   store,
@@ -78,7 +85,7 @@ export function createDeliveries({
   const { gone } = requests
   const closing = new AbortController()
   /** Of rows that were asked for before it, those that are still there stay: they are not looked at each minute. */
-  let sweptMs = 0
+  let [sweptMs, sweptReportedMs] = [0, 0]
   let sweeping: Promise<void> | undefined
   const timer = setInterval(() => {
     sweep().catch((error: unknown) => log.warn({ reason: reasonOf(error) }, 'lost answers not looked for'))
@@ -89,7 +96,7 @@ export function createDeliveries({
     log.warn({ interface: name, client, idempotencyKey: id }, words[change])
   }
 
-  const { change, leave, lose, loseLater, fail, forget, settle, refuse } = createDeliveryChanges({
+  const { change, leave, lose, loseLater, loseUnreported, report, fail, forget, settle, refuse } = createDeliveryChanges({
     table,
     gone,
     storing: requests.storing,
@@ -116,10 +123,11 @@ export function createDeliveries({
   const { preparedRow, rowBeside, stillWanted } = createPreparedRows({ table, rowOf, findLostBeside, leave, settle, forget })
 
   /** What a request leaves that was refused. */
-  async function end(row: DeliveryRow, { isOneForEver, isNewAfterFailure }: UnkeyedRequest, error: unknown): Promise<void> {
+  async function end(row: DeliveryRow, request: UnkeyedRequest, error: unknown): Promise<void> {
+    const { isOneForEver, isNewAfterFailure, isNewAfterAnswer } = request
     if (isNewAfterFailure === true && isFailure(error)) return fail(row)
     // Of one that is one for ever the refusal may be of this request alone: what an earlier one signed is its outcome, and was decided then.
-    if (isOneForEver === true && (await isSigned(row).catch(() => true))) return settle(row, true)
+    if (isOneForEver === true && (await isSigned(row).catch(() => true))) return isNewAfterAnswer === true ? lose(row) : settle(row, true)
     return refuse(row)
   }
 
@@ -134,6 +142,9 @@ export function createDeliveries({
     const beforeMs = nowMs() - keptMs
     await table.deleteOld(sweptMs, beforeMs)
     sweptMs = beforeMs
+    const reportedBeforeMs = nowMs() - reportedMs
+    await table.deleteReported(sweptReportedMs, reportedBeforeMs)
+    sweptReportedMs = reportedBeforeMs
     await giveUpAll(await table.unanswered())
   }
 
@@ -149,7 +160,12 @@ export function createDeliveries({
         void request.delivered.then(async (isDelivered) => {
           if (outcome === 'nothing') return
           // What was answered meanwhile is not what became of it.
-          if (!isDelivered || outcome !== 'known') return lose(has.row)
+          if (outcome !== 'known' || (!isDelivered && request.answerId === undefined)) return lose(has.row)
+          if (request.answerId !== undefined) {
+            // A busy process reads the end of a connection before it knows that its answer was written: the proxy may have it, and its client, too.
+            if (isDelivered) await request.broken
+            return loseUnreported(has.row)
+          }
           await settle(has.row, has.row.losses > 0 || request.isOneForEver === true)
           await request.broken
           await loseLater(has.row)
@@ -175,6 +191,7 @@ export function createDeliveries({
         followed.end()
       }
     },
+    report,
     lostOf: (keys) => lostOf(keys, table),
     recent: table.recent,
     sweep,

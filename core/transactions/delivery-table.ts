@@ -20,6 +20,11 @@ export interface UnkeyedRequest {
   readonly delivered: Promise<boolean>
   /** Resolves where it shows later that an answer that was written did not arrive. Else it never does. */
   readonly broken: Promise<void>
+  /**
+   * Of a request that came through `sluice proxy`, which reports whether its client has the answer (`Deliveries.report`): its name there. Then `broken`
+   * resolves as soon as the connection of the proxy has ended, in whichever way.
+   */
+  readonly answerId?: string
   /** A connection that has waited so long for its answer counts as gone: a link that died tells nobody. */
   readonly staleSeconds: number
   /** A lost answer is given to an equal request until so long after its transaction became final and its client could know of the loss. */
@@ -28,6 +33,8 @@ export interface UnkeyedRequest {
   readonly isOneForEver?: boolean
   /** Of one for ever: until its transaction has failed for good. */
   readonly isNewAfterFailure?: boolean
+  /** Of one for ever: until its answer was delivered. */
+  readonly isNewAfterAnswer?: boolean
 }
 
 /** What callers see of it. */
@@ -59,6 +66,7 @@ const isUnanswered = sql<boolean>`state in ('open', 'lost')`
 export const createDeliveryTable = (store: Store, serverId: string, nowMs: () => number) => ({
   ...readings(store, serverId, nowMs),
   ...changes(store, serverId, nowMs),
+  ...deletions(store),
 })
 
 function readings(store: Store, serverId: string, nowMs: () => number) {
@@ -86,6 +94,15 @@ function readings(store: Store, serverId: string, nowMs: () => number) {
           : sql`client in (${client}, ${formerClient}) and fingerprint = ${fingerprint} and interface = ${name} and ${isUnanswered}`,
       )
     },
+    reported: (answerIds: readonly string[]): Promise<readonly DeliveryRow[]> =>
+      store.read((db) =>
+        db
+          .selectFrom('deliveries')
+          .selectAll()
+          .where('answer_id', 'in', answerIds)
+          .where(sql<boolean>`answer_id <> ''`)
+          .execute(),
+      ),
     /** SQL: answers of equal requests that were lost, but for those that are known, by `holderOf`. */
     lossBeside(
       { interface: name, client, formerClient = client }: UnkeyedRequest,
@@ -163,24 +180,8 @@ function readings(store: Store, serverId: string, nowMs: () => number) {
 /** Only the request that has a row now changes it. */
 function changes(store: Store, serverId: string, nowMs: () => number) {
   return {
-    /** What is known for ever is what was lost, and what was signed for one that is one for ever: its key keeps that outcome. */
-    deleteOld: (fromMs: number, beforeMs: number) =>
-      store.writeOnce((db) =>
-        db
-          .deleteFrom('deliveries')
-          .where(sql<boolean>`state = 'delivered' and losses = 0`)
-          .where('asked_at', '>=', fromMs)
-          .where('asked_at', '<', beforeMs)
-          .where(({ not, exists, selectFrom }) =>
-            not(exists(selectFrom('entries').select('key').whereRef('idempotency_key', '=', 'deliveries.id'))),
-          )
-          .where(({ not, exists, selectFrom }) =>
-            not(exists(selectFrom('archived').select('key').whereRef('idempotency_key', '=', 'deliveries.id'))),
-          )
-          .execute(),
-      ),
     /** As a request that takes its place has it. */
-    joinedRow: (row: DeliveryRow, wasLost: boolean): DeliveryRow => ({
+    joinedRow: (row: DeliveryRow, { answerId }: Pick<UnkeyedRequest, 'answerId'>, wasLost: boolean): DeliveryRow => ({
       ...columnsOf(row),
       server: serverId,
       state: 'open',
@@ -188,6 +189,7 @@ function changes(store: Store, serverId: string, nowMs: () => number) {
       lost_at: 0,
       joins: row.joins + 1,
       losses: wasLost && row.state === 'open' ? row.losses + 1 : row.losses,
+      answer_id: answerId ?? '',
     }),
     /** @returns false where it is not as it was read, as another request took it */
     async join({ id, joins, state, prepared }: DeliveryRow, next: DeliveryRow): Promise<boolean> {
@@ -202,10 +204,10 @@ function changes(store: Store, serverId: string, nowMs: () => number) {
       return joined.length > 0
     },
     newRow: (
-      { interface: name, client, staleSeconds, collectSeconds, isOneForEver }: UnkeyedRequest,
+      { interface: name, client, staleSeconds, collectSeconds, isOneForEver, answerId = '' }: UnkeyedRequest,
       fingerprint: string,
     ): DeliveryRow => ({
-      id: isOneForEver === true ? idOf(name, client, fingerprint) : `${keyPrefix}${randomUUID()}`,
+      id: isOneForEver === true ? idOf(name, client, fingerprint) : newKey(),
       interface: name,
       client,
       fingerprint,
@@ -218,6 +220,7 @@ function changes(store: Store, serverId: string, nowMs: () => number) {
       joins: 0,
       losses: 0,
       prepared: '',
+      answer_id: answerId,
     }),
     /** @returns false where an equal one that is one for ever was opened at the same time */
     async open(row: DeliveryRow): Promise<boolean> {
@@ -264,6 +267,18 @@ function changes(store: Store, serverId: string, nowMs: () => number) {
       })
       return changed.length > 0
     },
+    /** @returns false where it is not as it was read */
+    async changeRead({ id, joins, state, answer_id }: DeliveryRow, to: Partial<DeliveryRow>): Promise<boolean> {
+      const changed = await store.writeOnce((db) =>
+        db
+          .updateTable('deliveries')
+          .set(to)
+          .where((eb) => eb.and({ id, joins, state, answer_id }))
+          .returning('id')
+          .execute(),
+      )
+      return changed.length > 0
+    },
     /** Its transaction can never succeed, whoever has it: known for ever, as the outcome of its key is. */
     fail: (row: DeliveryRow) =>
       store.writeOnce((db) =>
@@ -305,6 +320,39 @@ function changes(store: Store, serverId: string, nowMs: () => number) {
   }
 }
 
+/** Of rows of answers that have arrived, asked for from `fromMs` until before `beforeMs`. */
+function deletions(store: Store) {
+  return {
+    /** What is known for ever is what was lost, and what was signed for one that is one for ever: its key keeps that outcome. */
+    deleteOld: (fromMs: number, beforeMs: number) =>
+      store.writeOnce((db) =>
+        db
+          .deleteFrom('deliveries')
+          .where(sql<boolean>`state = 'delivered' and losses = 0`)
+          .where('asked_at', '>=', fromMs)
+          .where('asked_at', '<', beforeMs)
+          .where(({ not, exists, selectFrom }) =>
+            not(exists(selectFrom('entries').select('key').whereRef('idempotency_key', '=', 'deliveries.id'))),
+          )
+          .where(({ not, exists, selectFrom }) =>
+            not(exists(selectFrom('archived').select('key').whereRef('idempotency_key', '=', 'deliveries.id'))),
+          )
+          .execute(),
+      ),
+    /** Those whose answers were reported as read, and whose clients can report nothing else any more. Of one that is one for ever the row stays. */
+    deleteReported: (fromMs: number, beforeMs: number) =>
+      store.writeOnce((db) =>
+        db
+          .deleteFrom('deliveries')
+          .where(sql<boolean>`state = 'delivered' and losses = 0`)
+          .where(sql<boolean>`answer_id <> '' and length(id) = ${newKey().length}`)
+          .where('asked_at', '>=', fromMs)
+          .where('asked_at', '<', beforeMs)
+          .execute(),
+      ),
+  }
+}
+
 /** Without what the store says of its server. */
 const columnsOf = ({ alive: _alive, alive_until: _until, ...row }: DeliveryRow & Partial<UnansweredRow>): DeliveryRow => row
 
@@ -322,6 +370,9 @@ const maxAheadMs = 1_000
 
 /** What such keys begin with. */
 export const keyPrefix = 'once-'
+
+/** Of a request that is not one for ever: all are of one length, and those of the others longer. */
+const newKey = (): string => `${keyPrefix}${randomUUID()}`
 
 /** Of a request that is one for ever. */
 const idOf = (name: string, client: string, fingerprint: string): string =>

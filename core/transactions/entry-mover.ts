@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Head, Json } from '../contracts/index.ts'
 import type { Observations, CompetingOf } from './competing.ts'
-import { costOf } from './costs.ts'
+import { costOfStep } from './costs.ts'
 import { isFinal, signerOf, type Entry } from './entry.ts'
 import { restoreSigned, type LeasedQueue } from './leases.ts'
 import { advance, missedBlocks, type Action, type AttemptTimes, type NextInLine, type Step } from './lifecycle.ts'
@@ -23,6 +23,8 @@ export interface PollResult {
   readonly competingOf: CompetingOf
   /** Since which block attempts are next in line. */
   readonly nextInLine: NextInLine
+  /** By the key of an entry, which limit it would pass by the market of now. */
+  readonly passing: ReadonlyMap<string, string>
 }
 
 /** What transactions moved, to the unit, is journaled once they are final. It keeps none of them from that. */
@@ -116,12 +118,13 @@ export function createEntryMover(parts: MoverParts): EntryMover {
     return entry === step.entry ? step : { entry, actions: [] }
   }
 
-  function observedStep(entry: Entry, { head, observations, competingOf, nextInLine }: PollResult): Step {
+  function observedStep(entry: Entry, { head, observations, competingOf, nextInLine, passing }: PollResult): Step {
     const { replace } = rail
     const replacing = replace && {
       bumpAfterSeconds,
       mayBeWithdrawal: replace.cancelAgain !== undefined && isDeepStrictEqual(entry.step, replace.cancel(signerOf(entry))),
-      cancelIsCheaper: (fees: Json) => replace.cancelIsCheaper(entry.step, fees, head),
+      // Of an exchange's own rail not all can be ended.
+      mayCancel: (fees: Json) => entry.signer === undefined || replace.cancelIsCheaper?.(entry.step, fees, head) === true,
     }
     return advance(entry, {
       observations,
@@ -130,8 +133,9 @@ export function createEntryMover(parts: MoverParts): EntryMover {
       confirmations,
       missedBlocks: missedBlocks(entry, nextInLine, head.number),
       ...(replacing && { replacing }),
+      passesLimit: passing.get(entry.key),
       waited: (attempt) => times.of(attempt),
-      costOf: (receipt) => costOf(receipt, rail),
+      costOf: (landed) => costOfStep(entry.step, landed, rail),
     })
   }
 

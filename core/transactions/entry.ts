@@ -1,5 +1,6 @@
 // A transaction in the journal: what it is, and how it changes. How it stands in the rows of the store: journal/entry-rows.ts.
 import type { transactionKinds } from '../api/transactions.ts'
+import { isObject } from '../base/json.ts'
 import type { Json, RefusalMeaning, Transaction } from '../contracts/index.ts'
 import type { Cost } from './costs.ts'
 import type { RequestWords } from './entry-terms.ts'
@@ -14,6 +15,10 @@ type FinalState = 'CONFIRMED' | 'REVERTED' | 'REPLACED' | 'CANCELLED' | 'DROPPED
 
 export type Kind = (typeof transactionKinds)[number]
 
+/** `about` of an approval that removing shares needs: it reduces, and gives a right all the same. */
+export const aboutRemoval = { is: 'removal' } as const
+export const isAboutRemoval = (about: Json): boolean => isObject(about) && about['is'] === aboutRemoval.is
+
 /** One transaction in the journal: the request, and what became of it. Each step of a plan has its own entry. */
 export interface Entry {
   /** Sorts by age. */
@@ -25,7 +30,7 @@ export interface Entry {
   readonly network: string
   readonly address: string
   readonly kind: Kind
-  /** It takes back what is at stake: a close, a removal, a repayment, a revocation. It goes through where only that may. */
+  /** It takes back what is at stake: a close, a removal and the approval that it needs, a repayment, a revocation. It goes through where only that may. */
   readonly reduces?: true
   readonly connector?: string
   /** The version of the connector's plugin that planned it, where it is of a third party: the beginning of its hash. */
@@ -66,6 +71,10 @@ export interface Entry {
   readonly bounds?: Readonly<Record<string, string>>
   /** Seconds since the Unix epoch. */
   readonly deadline?: number
+  /** The newest block when it was checked, before it was signed. Absent where the chain has none, and of entries of earlier versions. */
+  readonly after?: number
+  /** By the clock of the chain, in seconds since the Unix epoch: then it is cancelled where it is not mined. Absent where `deadline` ends it, or nothing does. */
+  readonly ends?: number
 
   /** What orders or excludes attempts: a nonce, or a blockhash. Only the rail reads it. */
   readonly sequence: Json
@@ -168,9 +177,15 @@ interface BlockOfAttempt {
   readonly blockNumber: number
   readonly blockHash?: string
   readonly receipt: Json
+  /** Of a block that came later than two after its check: the time of the newest block when it was first seen there, seconds since the Unix epoch. */
+  readonly seenAt?: number
   /** Absent where the receipt does not say all of it, as that of an exchange's own rail. */
   readonly cost?: Cost
 }
+
+/** An earlier version signed it above a free nonce, at its caller's wish: a fill of that would have it mined. */
+export const mayBeHeldBack = ({ sequenceGiven, after }: Pick<Entry, 'sequenceGiven' | 'after'>): boolean =>
+  sequenceGiven && after === undefined
 
 /** The client whose limits and whose book have its fees. */
 export const payerOf = ({ client, paidBy = client }: Pick<Entry, 'client' | 'paidBy'>): string => paidBy
@@ -203,9 +218,6 @@ export const heldAsMined = (before: Entry, after: Entry): Entry =>
 
 /** The hash of the attempt that landed, or of the newest; undefined before it is signed. */
 export const txHashOf = ({ landed, attempts }: Pick<Entry, 'landed' | 'attempts'>): string | undefined => landed?.id ?? attempts.at(-1)?.id
-
-/** Hashes in hexadecimal are the same in upper and lower case. In base58 they are not. */
-export const canonicalHash = (txHash: string): string => (/^0x/i.test(txHash) ? txHash.toLowerCase() : txHash)
 
 /** Where transactions are sent: a network, or an exchange's own rail on it. */
 export interface RailId {

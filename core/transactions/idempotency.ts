@@ -22,6 +22,8 @@ export interface Idempotency {
    * @throws SluiceError IDEMPOTENCY_CONFLICT, IN_FLIGHT; StoreUnavailable, and nothing has happened
    */
   once(call: IdempotentCall): Promise<Answer>
+  /** Whether an equal request was made, or is being made, with this key. @throws SluiceError OVERLOADED */
+  has(key: RequestKey, request: object): Promise<boolean>
   /** Counts the store's time, and deletes keys that are old by it and under which nothing was journaled. Runs by itself every minute. */
   age(): Promise<void>
   /** Ends retries and ageing. */
@@ -185,6 +187,9 @@ export function createIdempotency({
       }
       running.delete(id)
       return replay(request, claimed)
+    },
+    async has(key, request) {
+      return (await table.find(key).catch(unknownOutcome))?.fingerprint === fingerprintOf(request)
     },
     age,
     stop() {

@@ -2,7 +2,7 @@
 import { abortable, pause, withTimeout } from '../base/async.ts'
 import { type Log, SluiceError, type Rail } from '../contracts/index.ts'
 import type { LeaseEvents, OwnedLease, ServerLeases, Store } from '../store/store.ts'
-import { isFinal, queueName, railName, type Entry } from './entry.ts'
+import { isFinal, mayBeHeldBack, queueName, railName, type Entry } from './entry.ts'
 import { OwnershipLostError, type Lease, type EntryFilter, type Recorder } from './journal/journal.ts'
 import { createNonceQueue, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
 import { createOutstandingPermits, type OutstandingPermits } from './permits.ts'
@@ -430,12 +430,22 @@ export function restoreSigned(entry: Entry, queue: NonceQueue, rail: Rail): void
 }
 
 /** A signed entry as its queue knows it. */
-export function pendingOf({ key, kind, rank, step, attempts, privateOnly }: Entry, rail: Rail): PendingTransaction {
+export function pendingOf(entry: Entry, rail: Rail): PendingTransaction {
+  const { key, kind, rank, step, attempts, privateOnly } = entry
   const newest = attempts.at(-1)
   if (!newest) throw new Error(`${key} was never signed.`)
   const costs = attempts.map(({ fees }) => rail.cost(step, fees))
   const costRaw = costs.reduce((a, b) => (a > b ? a : b))
-  return { key, txHash: newest.id, kind, rank, fees: newest.fees, costRaw, ...(privateOnly && { privateOnly }) }
+  return {
+    key,
+    txHash: newest.id,
+    kind,
+    rank,
+    fees: newest.fees,
+    costRaw,
+    ...(privateOnly && { privateOnly }),
+    ...(mayBeHeldBack(entry) && { mayBeHeldBack: true as const }),
+  }
 }
 
 /**

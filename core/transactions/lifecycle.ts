@@ -1,6 +1,8 @@
 import type { Head, Json, AttemptStatus } from '../contracts/index.ts'
 import type { Cost } from './costs.ts'
 import { isFinal, type Attempt, type Entry } from './entry.ts'
+import { effectOf } from './stops.ts'
+import { defaultTtlSeconds } from './submit-request.ts'
 import { dropOldest } from '../base/oldest.ts'
 
 /** What one poll observed of an entry. */
@@ -16,9 +18,11 @@ export interface LifecycleInput {
   missedBlocks: number
   /** Absent where signed transactions cannot be replaced. */
   replacing?: ReplacePolicy
+  /** By the market of now it would pass a limit: why nothing is signed or sent for it but its cancel. */
+  passesLimit?: string | undefined
   waited(attempt: Attempt): AttemptAge
   /** By its receipt. */
-  costOf(receipt: Json): Cost | undefined
+  costOf(landed: { readonly ok: boolean; readonly receipt: Json }): Cost | undefined
 }
 
 /** How long ago an attempt was signed, and last sent: `Infinity` if that is unknown, or never happened. */
@@ -78,8 +82,8 @@ export interface ReplacePolicy {
   bumpAfterSeconds: number
   /** A transfer of nothing that relays may have taken for the wish to withdraw what they had on the nonce: then they include neither. */
   mayBeWithdrawal?: boolean
-  /** Whether a cancel costs less than letting an attempt with these fees be mined too late. */
-  cancelIsCheaper(fees: Json): boolean
+  /** Whether a cancel ends an attempt with these fees. */
+  mayCancel(fees: Json): boolean
 }
 
 export interface Step {
@@ -131,22 +135,36 @@ export function advance(before: Entry, input: LifecycleInput): Step {
 
 const withoutReplacement = (entry: Entry): Entry => (entry.replacedBy === undefined ? entry : { ...entry, replacedBy: undefined })
 
+/** In so many blocks after its check the market moves by what honest callers cannot help: only what waits longer is valued anew. */
+const freshBlocks = 2
+
+/** Whether it is valued anew: it could be mined in the third block after its check, or later. */
+export const hasWaited = ({ after, landed, signer, kind, reduces }: Entry, head: Pick<Head, 'number'>): boolean =>
+  after !== undefined &&
+  landed === undefined &&
+  signer === undefined &&
+  effectOf({ kind, ...(reduces && { reduces }) }) === 'other' &&
+  Number(head.number) >= after + freshBlocks
+
 const notDead = { deadLooks: 0, deadSince: undefined }
 
 /** @param confirmations that make it final; undefined if nothing does yet */
 function asLanded(
   entry: Entry,
   landed: AttemptStatus & { is: 'landed' },
-  { costOf }: Pick<LifecycleInput, 'costOf'>,
+  { costOf, head }: Pick<LifecycleInput, 'costOf' | 'head'>,
   confirmations: number | undefined,
 ): Entry {
   const { id, ok, blockNumber, blockHash, depth, receipt } = landed
-  const cost = costOf(receipt)
+  const cost = costOf(landed)
   const isSameBlock = entry.landed?.id === id && entry.landed.blockHash === blockHash
+  const isLate = entry.after !== undefined && blockNumber > entry.after + freshBlocks
+  const seenAt = isSameBlock ? entry.landed?.seenAt : isLate ? head.timestamp : undefined
+  const inBlock = { id, ok, blockNumber, ...(blockHash !== undefined && { blockHash }), ...(seenAt !== undefined && { seenAt }) }
   const mined: Entry = {
     ...entry,
     ...notDead,
-    landed: { id, ok, blockNumber, ...(blockHash !== undefined && { blockHash }), receipt, ...(cost && { cost }) },
+    landed: { ...inBlock, receipt, ...(cost && { cost }) },
     ...(confirmations !== undefined && { replacedBy: undefined }),
     reason: ok ? undefined : (landed.reason ?? (isSameBlock ? entry.reason : undefined)),
   }
@@ -243,7 +261,7 @@ function unlessSame(next: Entry, entry: Entry): Step {
 const payingWaits = 5
 /** And only after this many blocks that could have included it. If no blocks come, fees are not the cause. */
 const minMissedBlocks = 2
-/** After this many times the usual wait without a cancel, the transaction's other actions are tried as well. */
+/** After this many times the usual wait without a cancel, what the chain refuses by now is sent again as well: no node may have it, and others wait behind it. */
 const cancelWaits = 3
 /** If the newest attempt was sent this often and no node has it, the older ones are sent too. */
 const sendsBeforeOlder = 2
@@ -259,13 +277,14 @@ function nextActions(entry: Entry, input: LifecycleInput): readonly Action[] {
   if (!newest || entry.replacedBy !== undefined) return []
   const observed = observations.get(newest.id)
   const { signedMs, sentMs } = waited(newest)
-  const lateBySeconds = entry.deadline === undefined ? 0 : head.timestamp - entry.deadline
   const actions: Action[] = []
-  const bumps = replacing !== undefined && !entry.feesGiven && isStuck(entry, newest, replacing, input)
-  // Raising the fees of a transaction that will fail costs more than cancelling it. Relays leave it out, so its nonce would not be used.
-  if (replacing && lateBySeconds > 0 && (bumps || entry.privateOnly || replacing.cancelIsCheaper(newest.fees))) {
-    actions.push({ do: 'cancel', reason: 'Its deadline passed before it was mined.' })
-    if (lateBySeconds <= cancelWaits * replacing.bumpAfterSeconds) return actions
+  const end = endOf(entry, input)
+  // What a request pays holds for the time that it is valid for: what only takes back is sent on after that.
+  const isRaised = !entry.feesGiven || head.timestamp > (entry.deadline ?? entry.ends ?? Infinity)
+  const bumps = replacing !== undefined && isRaised && isStuck(entry, newest, replacing, input)
+  if (replacing && end && (bumps || replacing.mayCancel(newest.fees))) {
+    actions.push({ do: 'cancel', reason: end.reason })
+    if (end.refusedForSeconds <= cancelWaits * replacing.bumpAfterSeconds) return actions
   } else if (replacing && isLeftOut(entry, newest, replacing, input)) {
     actions.push({ do: 'cancel', reason: 'The private relays did not include it: they may have taken it for a withdrawal.' })
   } else if (bumps) actions.push({ do: 'bump', over: newest })
@@ -276,6 +295,33 @@ function nextActions(entry: Entry, input: LifecycleInput): readonly Action[] {
     for (const attempt of attemptsToSend(entry, observations))
       if (isDue(attempt, replacing, waited(attempt))) actions.push({ do: 'send', attempt })
   return actions
+}
+
+/**
+ * Why a transaction is to have no effect any more, and for how many seconds the chain has refused it by itself: 0 where it may still be mined, so that nothing is
+ * signed or sent but its cancel. Whoever delays it would choose at which market it is mined. What only takes back goes on.
+ */
+function endOf(entry: Entry, { head, waited, passesLimit }: LifecycleInput): { reason: string; refusedForSeconds: number } | undefined {
+  const { deadline, ends, plugin, signer, attempts } = entry
+  if (passesLimit) return { reason: passesLimit, refusedForSeconds: 0 }
+  if (deadline !== undefined) {
+    const lateBySeconds = head.timestamp - deadline
+    // A plugin of a third party may say so of a contract that takes no deadline.
+    const refusedForSeconds = plugin === undefined ? lateBySeconds : 0
+    return lateBySeconds > 0 ? { reason: 'Its deadline passed before it was mined.', refusedForSeconds } : undefined
+  }
+  const [first] = attempts
+  if (!first || signer !== undefined || effectOf(entry) !== 'other') return undefined
+  const isLate = ends === undefined ? waited(first).signedMs > defaultTtlSeconds * 1000 : head.timestamp > ends
+  return isLate ? { reason: notInTime, refusedForSeconds: 0 } : undefined
+}
+
+const notInTime = 'It was not mined in the time that it was valid for.'
+
+/** By the clock of the chain, of what does not only take back. */
+export function hasEnded(entry: Entry, head: Pick<Head, 'timestamp'>): string | undefined {
+  const until = entry.deadline ?? entry.ends
+  return effectOf(entry) === 'other' && until !== undefined && head.timestamp > until ? notInTime : undefined
 }
 
 /** Whether blocks came without a private transfer of nothing that was next in line. */

@@ -124,26 +124,17 @@ export function createLostAnswers({
       const row = (await findLost(request, fingerprint)) ?? (await openOf(request, fingerprint, { table, change }))
       // The key of one that has failed has its outcome for ever: the next one has another.
       if (row === 'failed') fingerprint = after(await lastFailed(table, request, fingerprint))
-      else if (row && (await isOver(row, request))) fingerprint = after(fingerprint)
+      else if (row && (await isOver(row, request, { journal, fail, forget }))) fingerprint = after(fingerprint)
       else if (row) return row
     }
   }
 
-  async function isOver(row: DeliveryRow, { isNewAfterFailure }: UnkeyedRequest): Promise<boolean> {
-    if (isNewAfterFailure !== true) return false
-    const isFailed = await hasFailed(journal, row).catch((error: unknown) => {
-      void forget(row)
-      throw error
-    })
-    if (isFailed) await fail(row)
-    return isFailed
-  }
-
-  /** The row of a lost answer, which this request has from now on. `failed`: it is over, for all equal requests. */
+  /** The row of a lost answer, which this request has from now on. `failed`: it is over, for all equal requests: they are others from now on. */
   async function findLost(request: UnkeyedRequest, fingerprint: string): Promise<DeliveryRow | undefined | 'failed'> {
     for (;;) {
       const found = await joinOneOf(
         await settledRows(request, fingerprint, { table, serverId, isLost, signal }),
+        request,
         request.isOneForEver === true,
       )
       if (found !== 'changed') return found
@@ -164,15 +155,20 @@ export function createLostAnswers({
       const others = (await table.equal(request, fingerprint)).filter((each) => each.id !== row.id)
       saw(others.filter(isLost).map(holderOf))
       const lost = row.joins === 0 ? others : await tradedBeside(row, others.filter(isLost), { isActing, journal, table })
-      const found = await joinOneOf(lost, false)
+      const found = await joinOneOf(lost, request, false)
       // Only one that is one for ever fails.
       if (found !== 'changed' && found !== 'failed') return found
     }
   }
 
   /** `changed`: one of them is not as it was read. */
-  async function joinOneOf(rows: readonly UnansweredRow[], isOneForEver: boolean): Promise<DeliveryRow | undefined | 'changed' | 'failed'> {
+  async function joinOneOf(
+    rows: readonly UnansweredRow[],
+    request: UnkeyedRequest,
+    isOneForEver: boolean,
+  ): Promise<DeliveryRow | undefined | 'changed' | 'failed'> {
     const left = [...rows]
+    let isPast = rows.some(({ state }) => state === 'failed')
     while (left.length > 0) {
       const lost = left.filter(isLost)
       const row = (lost.length > 1 ? await firstTraded(lost, { isActing, journal, table }) : undefined) ?? left[0]
@@ -180,17 +176,22 @@ export function createLostAnswers({
       left.splice(left.indexOf(row), 1)
       if (row.state === 'failed') continue
       const wasLost = isLost(row)
+      if (row.state === 'delivered' && !wasLost && request.isNewAfterAnswer === true) {
+        if (!(await table.changeRead(row, { state: 'failed' }))) return 'changed'
+        isPast = true
+        continue
+      }
       if (!isOneForEver && (!wasLost || (await giveUpOver(row)))) continue
-      const joined = await joinOf(row, wasLost)
+      const joined = await joinOf(row, request, wasLost)
       if (!joined) return 'changed'
       if (wasLost) say(joined, 'joined')
       return joined
     }
-    return rows.some(({ state }) => state === 'failed') ? 'failed' : undefined
+    return isPast ? 'failed' : undefined
   }
 
-  async function joinOf(row: DeliveryRow, wasLost: boolean): Promise<DeliveryRow | undefined> {
-    const next = table.joinedRow(row, wasLost)
+  async function joinOf(row: DeliveryRow, request: UnkeyedRequest, wasLost: boolean): Promise<DeliveryRow | undefined> {
+    const next = table.joinedRow(row, request, wasLost)
     try {
       if (!(await table.join(row, next))) return undefined
       gone.delete(holderOf(next))
@@ -198,7 +199,7 @@ export function createLostAnswers({
     } catch (error) {
       // Where it was done all the same, nobody has the row: the next request may, on any server.
       gone.add(holderOf(next))
-      void change(next, { state: 'lost', lost_at: nowMs() })
+      void change(next, { state: 'lost', lost_at: nowMs(), answer_id: '' })
       throw error
     }
   }
@@ -221,6 +222,21 @@ async function openOf(
   }
 }
 
+/** Whether its transaction has failed for good, where the request is made anew then. */
+async function isOver(
+  row: DeliveryRow,
+  { isNewAfterFailure }: UnkeyedRequest,
+  { journal, fail, forget }: Pick<LostAnswersParts, 'journal' | 'fail' | 'forget'>,
+): Promise<boolean> {
+  if (isNewAfterFailure !== true) return false
+  const isFailed = await hasFailed(journal, row).catch((error: unknown) => {
+    void forget(row)
+    throw error
+  })
+  if (isFailed) await fail(row)
+  return isFailed
+}
+
 /** Once it is known of each whether its connection stands: its server may have ended, or be about to say that it is gone. */
 async function settledRows(
   request: UnkeyedRequest,
@@ -228,7 +244,13 @@ async function settledRows(
   { table, serverId, isLost, signal }: Pick<LostAnswersParts, 'table' | 'serverId' | 'signal'> & { isLost(row: UnansweredRow): boolean },
 ): Promise<readonly UnansweredRow[]> {
   const first = await table.equal(request, fingerprint)
-  if (request.isOneForEver === true || first.every(isLost)) return first
+  if (request.isOneForEver === true) {
+    // That its answer has just been delivered may not be stored yet.
+    if (request.isNewAfterAnswer !== true || !first.some((row) => row.state === 'open' && !isLost(row))) return first
+    await pause(closeMs, signal)
+    return table.equal(request, fingerprint)
+  }
+  if (first.every(isLost)) return first
   /** Of other servers: how far each was alive when it was looked at last, and how often that has grown since. */
   const said = new Map(first.map(({ server, alive_until }) => [server, { aliveUntil: Number(alive_until), times: 0 }]))
   for (const endMs = performance.now() + deadServerMs; ;) {

@@ -43,6 +43,10 @@ export interface NonceClaimParts {
   /** Closes a nonce gap that later transactions wait behind. */
   fill: (address: string, nonce: number) => void
   mayClaim: MayClaim
+  /** How old a block is. 0 where its time says nothing, as on local networks. */
+  ageSeconds: (target: TransactionTarget, head: NonNullable<Checked['head']>) => number
+  /** Tells requests that wait for their nonces. */
+  claimed: (address: string) => void
   log: Log
   nowMs: () => number
 }
@@ -70,7 +74,8 @@ export interface NonceClaims {
   release(queue: NonceQueue, sequences: readonly Json[]): void
 }
 
-export function createNonceClaims({ target, queues, recorder, signing, wake, fill, mayClaim, log, nowMs }: NonceClaimParts): NonceClaims {
+export function createNonceClaims(parts: NonceClaimParts): NonceClaims {
+  const { target, queues, recorder, signing, wake, fill, mayClaim, log, nowMs } = parts
   const { rail } = target.impl
   const openInOrder = createOpenings()
 
@@ -131,6 +136,7 @@ export function createNonceClaims({ target, queues, recorder, signing, wake, fil
         ranks: pending.map((each) => (each ? each.rank + 1 : 0)),
         privateOnly,
         permits: checked.permits,
+        ...(checked.head && { head: { ...checked.head, ageSeconds: parts.ageSeconds(target, checked.head) } }),
         nowMs: nowMs(),
       })
       // In the same turn of the event loop: of two requests that want the same right one is refused.
@@ -169,6 +175,7 @@ export function createNonceClaims({ target, queues, recorder, signing, wake, fil
     try {
       const refused = shortage ?? (isGiven ? await usedBefore(claimed, queue, { target, recorder }) : undefined)
       if (refused) throw refused
+      parts.claimed(queue.address)
       return claimed
     } catch (error) {
       release(queue, claimed.sequences)

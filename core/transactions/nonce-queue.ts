@@ -40,6 +40,10 @@ export interface NonceQueue {
   committedRaw(update: Json, except: readonly Json[]): bigint
   /** The nonce that the server would assign next, by the chain's last answer. */
   nextNonce(): number
+  /** The same; undefined before the chain was asked. */
+  knownNext(): number | undefined
+  /** Why a request that names this nonce cannot have it yet, by what is known without asking the chain. */
+  isAhead(nonce: number): NonceConflict | undefined
   /** Nonce gaps below our pending transactions. Reported at once if we released them, otherwise after two updates in a row. */
   gaps(update: Json): readonly Json[]
   /** The nonces of final transactions that nobody uses by an answer of the chain: the node lags, or the chain has gone back behind them. */
@@ -62,6 +66,8 @@ export interface PendingTransaction {
   costRaw: bigint
   /** It goes to relays only, and so does what takes its place. */
   privateOnly?: true
+  /** An earlier version signed it above a free nonce: a fill of that would have it mined. */
+  mayBeHeldBack?: true
 }
 
 export interface Claim {
@@ -93,10 +99,10 @@ export interface ClaimedNonces {
 
 /**
  * Why a nonce is not available: it is mined; a request is signing with it; it is pending and not to be replaced, or not at these fees;
- * other software uses it; or it is too far ahead.
+ * other software uses it; it is above the lowest free one; or it is too far ahead to wait for that.
  */
 export interface NonceConflict {
-  is: 'past' | 'claimed' | 'not-replaceable' | 'outbid' | 'foreign' | 'far'
+  is: 'past' | 'claimed' | 'not-replaceable' | 'outbid' | 'foreign' | 'ahead' | 'far'
   nonce: number
   /** The nonce that the server would assign. */
   next: number
@@ -158,9 +164,9 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
     if (known === undefined) throw new Error(`Nonces of ${name} were claimed before the chain was asked.`)
     return known
   }
-  /** Sequences that a gap blocks. Not those still being signed, which may be released, and not those that a caller chose. */
+  /** Sequences that a gap blocks. Not those still being signed, which may be released. */
   const waiting = () =>
-    [...items.values()].filter(({ chosenByCaller, pending }) => !chosenByCaller && pending).map(({ sequence }) => sequence)
+    [...items.values()].filter(({ pending }) => pending && pending.mayBeHeldBack !== true).map(({ sequence }) => sequence)
   const nextNonce = () => nonceOf(free(1)[0] ?? 0)
   /** Of a nonce below it nothing is asked, whatever a node says. */
   const lowest = () => reopened ?? floor
@@ -187,19 +193,21 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
     return rail.claim(synced(), [...ours(synced()), ...(highest === undefined ? [] : [highest])], count)
   }
 
-  function conflictOn(sequence: Json, fees: Json | undefined, { mayReplace, only }: Claim): NonceConflict | undefined {
-    const { claimedBy, pending } = items.get(nonceOf(sequence)) ?? {}
-    const status = statusAt(sequence, synced())
-    const details = { nonce: nonceOf(sequence), next: nextNonce(), pending }
-    if (status === 'past') return { is: 'past', ...details }
-    if (claimedBy !== undefined) return { is: 'claimed', ...details, requestId: claimedBy }
-    if (only !== undefined && pending?.key !== only) return { is: 'not-replaceable', ...details }
-    if (!pending) {
-      if (status === 'taken' && !mayReplace) return { is: 'foreign', ...details }
-      return isOrdered && details.nonce - details.next > limit ? { is: 'far', ...details } : undefined
-    }
-    if (!mayReplace || !rail.replace) return { is: 'not-replaceable', ...details }
-    return fees !== undefined && rail.replace.outbids(fees, pending.fees) ? undefined : { is: 'outbid', ...details }
+  function conflictOn(sequence: Json, fees: Json | undefined, claim: Claim): NonceConflict | undefined {
+    const [nonce, status] = [nonceOf(sequence), statusAt(sequence, synced())]
+    return claimConflict({ nonce, next: nextNonce(), status, item: items.get(nonce) }, fees, claim, rail.replace)
+  }
+
+  /**
+   * What is signed above a free nonce waits until somebody fills the gap: whoever can fill it chooses the moment at which the rest is mined. A fill does nothing,
+   * and closes a gap that is there.
+   */
+  function aheadOf(wanted: readonly Json[], { nonce, chosenByCaller }: Pick<Claim, 'nonce' | 'chosenByCaller'>): NonceConflict | undefined {
+    if (!isOrdered || (nonce !== undefined && !chosenByCaller)) return undefined
+    const first = wanted.find((sequence) => !items.has(nonceOf(sequence)) && statusAt(sequence, synced()) === 'free')
+    const next = nextNonce()
+    if (first === undefined || nonceOf(first) <= next) return undefined
+    return { is: nonceOf(first) - next > limit ? 'far' : 'ahead', nonce: nonceOf(first), next }
   }
 
   return {
@@ -231,6 +239,8 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
         const conflict = wanted.map((sequence, index) => conflictOn(sequence, fees[index], claim)).find((each) => each !== undefined)
         if (conflict) return { conflict }
       }
+      const conflict = aheadOf(wanted, claim)
+      if (conflict) return { conflict }
       const before = wanted.map((sequence) => items.get(nonceOf(sequence)))
       const chosenByCaller = before.map((item) => item?.chosenByCaller ?? claim.chosenByCaller)
       const pending = before.map((item) => item?.pending)
@@ -298,6 +308,8 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
       return wanted.toSorted((a, b) => a.nonce - b.nonce)[0]
     },
     nextNonce,
+    knownNext: () => (known === undefined ? undefined : nextNonce()),
+    isAhead: (nonce) => (known === undefined ? undefined : aheadOf(rail.sequencesFrom(known, nonce, 1), { nonce, chosenByCaller: true })),
     gaps(update) {
       if (hasFinal(update)) reopened = undefined
       const behind = waiting()
@@ -321,6 +333,34 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
   }
 }
 
+/** What a request meets on a nonce that it names. */
+interface NamedNonce {
+  readonly nonce: number
+  /** The nonce that the server would assign. */
+  readonly next: number
+  readonly status: SequenceStatus
+  readonly item: QueueItem | undefined
+}
+
+/** Why the request cannot have it. */
+function claimConflict(
+  { nonce, next, status, item }: NamedNonce,
+  fees: Json | undefined,
+  { mayReplace, only }: Claim,
+  replace: Rail['replace'],
+): NonceConflict | undefined {
+  const { claimedBy, pending } = item ?? {}
+  const details = { nonce, next, pending }
+  if (status === 'past') return { is: 'past', ...details }
+  if (claimedBy !== undefined) return { is: 'claimed', ...details, requestId: claimedBy }
+  if (only !== undefined && pending?.key !== only) return { is: 'not-replaceable', ...details }
+  if (!pending) {
+    return status === 'taken' && !mayReplace ? { is: 'foreign', ...details } : undefined
+  }
+  if (!mayReplace || !replace) return { is: 'not-replaceable', ...details }
+  return fees !== undefined && replace.outbids(fees, pending.fees) ? undefined : { is: 'outbid', ...details }
+}
+
 /** How often the chain is asked again while its answer comes from one node only and is not confirmed. */
 const maxResyncs = 2
 
@@ -338,6 +378,17 @@ export async function resync(rail: Rail, queue: NonceQueue, signal: AbortSignal)
 async function sync(rail: Rail, queue: NonceQueue, signal: AbortSignal): Promise<void> {
   const update = queue.startSync()
   update(await orTimeout(rail.sync(queue.address, { signal }), signal, timedOutBeforeSigning))
+}
+
+/** Nothing was signed, and nothing will be until the nonces below are used: whoever handles the request waits for that, and does all of it anew. */
+export class NonceAhead extends SluiceError {
+  /** The queue's, and its nonce that is not free yet. */
+  readonly of: { readonly address: string; readonly nonce: number }
+
+  constructor(message: string, extras: ConstructorParameters<typeof SluiceError>[2], of: NonceAhead['of']) {
+    super('INVALID_NONCE', message, extras)
+    this.of = of
+  }
 }
 
 /** The error for a caller whose nonce is not available. */
@@ -358,11 +409,11 @@ export async function nonceConflictError(
     'not-replaceable': `Nonce ${nonce} is held by ${held}, which is pending.${replace}${free}`,
     outbid: `Nonce ${nonce} is held by ${held}, and the fees are too low to replace it.${replace}`,
     foreign: `Nonce ${nonce} is held by ${held}, sent by other software. To try to replace it give maxFeePerGas and maxPriorityFeePerGas; the next free one is ${next}.`,
+    ahead: `Nonce ${nonce} is above the lowest free one, which is ${next}, and nothing is signed above that. It has waited for the nonces between as long as a request may take: nothing was signed. Send those first, or leave nonce out.`,
     far: `Nonce ${nonce} is too far ahead: the next is ${next}, and everything up to it would have to be sent first.`,
   }
-  return new SluiceError('INVALID_NONCE', messages[is], {
-    details: { nonce, ...(isOrdered && { next }), ...(txHash !== undefined && { txHash }) },
-  })
+  const extras = { details: { nonce, ...(isOrdered && { next }), ...(txHash !== undefined && { txHash }) } }
+  return is === 'ahead' ? new NonceAhead(messages[is], extras, { address, nonce }) : new SluiceError('INVALID_NONCE', messages[is], extras)
 
   async function minedOn(used: number): Promise<string | undefined> {
     const { chain, network, connector } = target

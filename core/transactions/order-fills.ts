@@ -2,13 +2,14 @@
 // the order's own row, which stays when the transaction is archived.
 import * as Type from 'typebox'
 import { compileOnUse } from '../base/lazy-check.ts'
-import { addressKey } from '../base/addresses.ts'
+import { addressKey, canonicalHash } from '../base/addresses.ts'
 import { isLess, sum } from '../base/decimal.ts'
 import { isObject } from '../base/json.ts'
 import type { ActionOutcome, Json } from '../contracts/index.ts'
 import type { Kysely } from 'kysely'
 import type { Store } from '../store/store.ts'
-import type { Tables } from '../store/tables.ts'
+import type { OrderRow, Tables } from '../store/tables.ts'
+import { hashBytes } from '../store/compact.ts'
 
 /** As the exchange tells it; all amounts are decimal strings. */
 export interface OrderFill {
@@ -24,6 +25,15 @@ export interface OrderFill {
   /** Milliseconds since the Unix epoch. */
   readonly timestamp: number
   readonly txHash?: string
+}
+
+/** A fill of one of a wallet's orders, as its exchange tells it. */
+export interface ToldFill {
+  readonly fill: OrderFill
+  /** The exchange's id of the order. Absent where it gave none, as to an order that was filled at once: then its transaction names it. */
+  readonly orderId?: string
+  /** The wallet's. */
+  readonly side: 'BUY' | 'SELL'
 }
 
 /** An order as the journal has it, with what is known of its fills. */
@@ -111,8 +121,8 @@ interface FilledOrder {
   readonly entryKey: string
   /** Its index in the outcome of that. */
   readonly index: number
-  /** The exchange's id of it. */
-  readonly orderId: string
+  /** The exchange's id of it; absent where it gave none. */
+  readonly orderId?: string
   readonly about: Json
 }
 
@@ -123,8 +133,7 @@ type RowChange = (db: Pick<Kysely<Tables>, 'updateTable'>) => Promise<{ readonly
 export type FillsWriter = (order: FilledOrder, added: readonly OrderFill[], change: RowChange) => Promise<boolean>
 
 /**
- * Adds fills to orders of a wallet.
- * @param told by the exchange's id of the order
+ * Adds fills to orders of a wallet: to those whose id at the exchange they name, or which their transaction placed.
  * @param idOf the ids of orders of which the journal has no report yet, by their client order ids
  * @param write stores those of one order
  * @param reading what the pages before it told
@@ -133,30 +142,42 @@ export type FillsWriter = (order: FilledOrder, added: readonly OrderFill[], chan
 export async function noteFills(
   store: Store,
   { chain, network, connector, address, type, market }: OrderMarket,
-  told: ReadonlyMap<string, readonly OrderFill[]>,
+  told: readonly ToldFill[],
   idOf: ReadonlyMap<string, string>,
   write: FillsWriter = async (_order, _added, change) => (await store.writeOnce(change)).numUpdatedRows > 0n,
   reading: FillsReading = new Map(),
 ): Promise<number> {
-  const orderIds = [...told.keys()].slice(0, maxIds)
-  const clientIds = [...idOf].flatMap(([clientOrderId, orderId]) => (told.has(orderId) ? [clientOrderId] : [])).slice(0, maxIds)
-  if (orderIds.length === 0) return 0
+  const byOrder = groupedBy(told, ({ orderId }) => orderId)
+  const orderIds = [...byOrder.keys()].slice(0, maxIds)
+  const clientIds = [...idOf].flatMap(([clientOrderId, orderId]) => (byOrder.has(orderId) ? [clientOrderId] : [])).slice(0, maxIds)
+  const unnamed = await byEntry(store, { chain, network }, told)
+  if (orderIds.length === 0 && unnamed.size === 0) return 0
   const venue = { chain, network, connector, wallet: addressKey(address), type, market }
   const rows = await store.read((db) =>
     db
       .selectFrom('orders')
       .select(['key', 'client_order_id', 'order_id', 'entry_key', 'place', 'about', 'fills'])
       .where((eb) => eb.and(venue))
-      .where((eb) => eb.or([eb('order_id', 'in', orderIds), ...(clientIds.length > 0 ? [eb('client_order_id', 'in', clientIds)] : [])]))
+      .where((eb) =>
+        eb.or([
+          ...(orderIds.length > 0 ? [eb('order_id', 'in', orderIds)] : []),
+          ...(clientIds.length > 0 ? [eb('client_order_id', 'in', clientIds)] : []),
+          ...(unnamed.size > 0 ? [eb('entry_key', 'in', [...unnamed.keys()])] : []),
+        ]),
+      )
       .execute(),
   )
   let changed = 0
-  for (const { key, client_order_id, order_id, entry_key, place: index, about, fills } of rows) {
-    const orderId = order_id ?? idOf.get(client_order_id) ?? ''
+  for (const row of rows) {
+    const { key, client_order_id, order_id, entry_key, place: index, about: aboutText, fills } = row
+    const orderId = order_id ?? idOf.get(client_order_id)
+    const about: Json = JSON.parse(aboutText)
     const known = readFills(key, fills)
     const ofOrder = reading.get(key) ?? readingOf(known)
     reading.set(key, ofOrder)
-    const added = newFills(known, told.get(orderId) ?? [], ofOrder)
+    const named = orderId === undefined ? [] : (byOrder.get(orderId) ?? [])
+    const own = [...named, ...ofTransaction(row, rows, unnamed)].map(({ fill }) => fill)
+    const added = newFills(known, own, ofOrder)
     if (added.length === 0) continue
     const change: RowChange = (db) =>
       db
@@ -166,11 +187,62 @@ export async function noteFills(
         .where('fills', fills === null ? 'is' : '=', fills)
         .executeTakeFirst()
     // Where another server was faster, they are read again.
-    const isStored = await write({ entryKey: entry_key, index, orderId, about: JSON.parse(about) }, added, change)
+    const isStored = await write({ entryKey: entry_key, index, ...(orderId !== undefined && { orderId }), about }, added, change)
     if (isStored) for (const { tradeId } of added) ofOrder.stored.add(tradeId)
     changed += Number(isStored)
   }
   return changed
+}
+
+/** Without those that have no name. */
+function groupedBy(told: readonly ToldFill[], nameOf: (each: ToldFill) => string | undefined): ReadonlyMap<string, readonly ToldFill[]> {
+  const groups = new Map<string, ToldFill[]>()
+  for (const each of told) {
+    const name = nameOf(each)
+    if (name !== undefined) groups.set(name, [...(groups.get(name) ?? []), each])
+  }
+  return groups
+}
+
+/** Fills without an id of an order, by the entries whose transactions made them. */
+async function byEntry(
+  store: Store,
+  { chain, network }: Pick<OrderMarket, 'chain' | 'network'>,
+  told: readonly ToldFill[],
+): Promise<ReadonlyMap<string, readonly ToldFill[]>> {
+  const byHash = groupedBy(told, ({ orderId, fill: { txHash } }) =>
+    orderId === undefined && txHash !== undefined ? canonicalHash(txHash) : undefined,
+  )
+  const found = new Map<string, ToldFill[]>()
+  for (const [hash, fills] of [...byHash].slice(0, maxIds)) {
+    const row = await store.read((db) =>
+      db
+        .selectFrom('hashes')
+        .select('entry_key')
+        .where('chain', '=', chain)
+        .where('network', '=', network)
+        .where('hash', '=', hashBytes(hash))
+        .executeTakeFirst(),
+    )
+    if (row) found.set(row.entry_key, [...(found.get(row.entry_key) ?? []), ...fills])
+  }
+  return found
+}
+
+type PlacedRow = Pick<OrderRow, 'key' | 'entry_key' | 'about'>
+
+/** A transaction can fill an older order of the same wallet too: that is on the other side. Of two orders on one side nobody can tell whose a fill is. */
+function ofTransaction(row: PlacedRow, rows: readonly PlacedRow[], unnamed: ReadonlyMap<string, readonly ToldFill[]>): readonly ToldFill[] {
+  const fills = unnamed.get(row.entry_key)
+  if (!fills) return []
+  const side = sideIn(row)
+  const isOther = (each: PlacedRow) => each.key !== row.key && each.entry_key === row.entry_key && sideIn(each) === side
+  return rows.some(isOther) ? [] : fills.filter((each) => each.side === side)
+}
+
+function sideIn({ about }: PlacedRow): unknown {
+  const read: unknown = JSON.parse(about)
+  return isObject(read) ? read['side'] : undefined
 }
 
 /** Stores the exchange's ids of orders that have none, by their client order ids: fills are matched by them. @throws StoreUnavailable */

@@ -1,7 +1,8 @@
 import { SluiceError, type Json, type Log, type Rail } from '../contracts/index.ts'
 import { persistSigned, type Broadcast, type PersistResult, type SignAttempt } from './attempts.ts'
-import { isFinal, type Entry } from './entry.ts'
+import { isFinal, txHashOf, type Entry } from './entry.ts'
 import type { Change, Recorder } from './journal/journal.ts'
+import { hasEnded, hasWaited } from './lifecycle.ts'
 import { pendingOf, restoreSigned, type LeasedQueue, type LeasedQueues } from './leases.ts'
 import { nonceConflictError, syncQueue, type NonceConflict, type NonceQueue } from './nonce-queue.ts'
 import type { Submit } from './submit.ts'
@@ -112,6 +113,16 @@ export function createSpeedUp({ target, recorder, raise }: Pick<ReplaceParts, 't
     const replace = replaceOf(target)
     const head = await orTimeout(target.impl.head({ signal }), signal, timedOutBeforeSigning)
     const feesGiven = setsFees(feeOverrides)
+    /** What has to end is not signed again: at higher fees it would be mined at a market that its caller has waited for. */
+    async function pickGoing(leased: LeasedQueue): Promise<Entry> {
+      const entry = await pick(nonce, leased, signal)
+      const reason =
+        hasEnded(entry, head) ?? (hasWaited(entry, head) ? (await recorder.revalue([entry], leased.lease)).get(entry.key) : undefined)
+      if (reason === undefined) return entry
+      throw new SluiceError('LIMIT_EXCEEDED', `${reason} So its fees are not raised, and the server cancels it: send a new request.`, {
+        details: { limit: 'waiting', txHash: txHashOf(entry) },
+      })
+    }
     const feesOver = (over: Json): Json => {
       const fees = replace.bump(over, head, feesGiven ? feeOverrides : undefined)
       if (fees) return fees
@@ -120,10 +131,7 @@ export function createSpeedUp({ target, recorder, raise }: Pick<ReplaceParts, 't
         `A replacement has to offer ${replace.minimumReplacement(over)}, which is above the network's feeCap: wait, or raise feeCap in its settings.`,
       )
     }
-    return raise(
-      { address, client: caller.id, requestId, keyed, feesGiven, pick: (leased) => pick(nonce, leased, signal), feesOver },
-      signal,
-    )
+    return raise({ address, client: caller.id, requestId, keyed, feesGiven, pick: pickGoing, feesOver }, signal)
   }
 }
 

@@ -90,7 +90,7 @@ export interface SubmitRequest extends Origin {
   /** `Entry.reduces` */
   reduces?: boolean
   /** `actions`: the exchange's own rail, for plans that are `via` the venue. */
-  venue?: { connector: string; actions?: TransactionTarget; plugin?: string }
+  venue?: { connector: string; actions?: TransactionTarget; plugin?: string; config?: { ttl: number } }
   /** The version of the plugin whose spender is approved, where no venue has it. */
   plugin?: string
   /** Journaled for the handler that shows the outcome. */
@@ -296,13 +296,22 @@ interface NonceAssignment {
   privateOnly?: readonly boolean[]
   /** What the wallet signs for the only step. */
   permits?: readonly Permit[]
+  /** The block that it was checked at, and how old that is. */
+  head?: NonNullable<Checked['head']> & { readonly ageSeconds: number }
   nowMs: number
 }
+
+/** So long what has no exchange is valid, and what an earlier version signed. */
+export const defaultTtlSeconds = 300
+
+/** By the clock of the chain: a block that is old when it is signed takes nothing of its time. */
+const endsAt = ({ timestamp, ageSeconds }: NonNullable<NonceAssignment['head']>, { venue }: Pick<RoutedRequest, 'venue'>): number =>
+  timestamp + Math.ceil(ageSeconds) + (venue?.config?.ttl ?? defaultTtlSeconds)
 
 /** The journal's entries of a request before it is signed: one for each step. */
 export function newEntries(
   request: RoutedRequest,
-  { sequences, chosenByCaller, nonces, ranks, privateOnly = [], permits = [], nowMs }: NonceAssignment,
+  { sequences, chosenByCaller, nonces, ranks, privateOnly = [], permits = [], head, nowMs }: NonceAssignment,
 ): readonly Entry[] {
   const {
     address,
@@ -354,6 +363,8 @@ export function newEntries(
     about: about ?? null,
     ...(bounds && { bounds }),
     ...(plan.deadline !== undefined && { deadline: plan.deadline }),
+    ...(head && { after: Number(head.number) }),
+    ...(head && plan.deadline === undefined && { ends: endsAt(head, request) }),
     sequence: sequences[index] ?? null,
     nonce: nonces[index] ?? 0,
     sequenceGiven: chosenByCaller[index] ?? false,

@@ -2,7 +2,7 @@
 import type { Broadcast } from './attempts.ts'
 import type { Entry } from './entry.ts'
 import type { LeasedQueue } from './leases.ts'
-import type { NonceQueue } from './nonce-queue.ts'
+import { nonceConflictError, type NonceQueue } from './nonce-queue.ts'
 import type { ReserveOrderIds } from './order-reservations.ts'
 import { createPlanChecker } from './plan-checker.ts'
 import { createRequestSigner, type RequestSignerParts } from './request-signer.ts'
@@ -34,7 +34,7 @@ export interface SubmitParts extends RequestSignerParts {
  * hash, whatever the nodes answer, because the bytes may still be mined.
  */
 export function createSubmit(parts: SubmitParts): Submit {
-  const { target, queues, broadcast, unsent, reserveOrderIds, wake, inBackground } = parts
+  const { target, queues, recorder, broadcast, unsent, reserveOrderIds, wake, inBackground } = parts
   const checker = createPlanChecker(target.impl.rail)
   const signer = createRequestSigner(parts)
 
@@ -43,6 +43,9 @@ export function createSubmit(parts: SubmitParts): Submit {
     const { requestId } = request
     // We take the queue first, so that the chain's answer updates our queue. Other requests may use the queue while we wait.
     const { queue } = await queues.use(request.signer, signal, async (leased) => leased)
+    const asksForNonce = request.kind !== 'fill' && !options.replaces && request.approval?.is !== 'preview'
+    const ahead = asksForNonce && request.nonce !== undefined ? queue.isAhead(request.nonce) : undefined
+    if (ahead) throw await nonceConflictError(ahead, { recorder, target, address: queue.address })
     const releaseIds = await reserveOrderIds(request)
     const signed = await checkAndSign(request, options, queue, signal).finally(releaseIds)
     const { result, persisted, leased } = signed

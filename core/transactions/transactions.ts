@@ -4,7 +4,17 @@ import { SluiceError, type Log, type Transaction } from '../contracts/index.ts'
 import { createBroadcast, createSignAttempt, type Broadcast } from './attempts.ts'
 import type { ClientOrders } from './book-orders.ts'
 import { createComparisons, type MinedComparison, type Comparisons } from './comparisons.ts'
-import { railName, txHashOf, txStatus, type Entry, type JournaledPermit, type RailId, type TxStatus, signerOf } from './entry.ts'
+import {
+  isAboutRemoval,
+  railName,
+  txHashOf,
+  txStatus,
+  type Entry,
+  type JournaledPermit,
+  type RailId,
+  type TxStatus,
+  signerOf,
+} from './entry.ts'
 import {
   createRecorder,
   OwnershipLostError,
@@ -19,6 +29,7 @@ import type { MovementReadings } from './entry-mover.ts'
 import { createOutcomeReadings, type OutcomeReadings, type ReadOutcome } from './outcome-readings.ts'
 import { createAttemptTimes } from './lifecycle.ts'
 import { syncQueue } from './nonce-queue.ts'
+import { createNonceTurns } from './nonce-turns.ts'
 import { type CancelRequest, createCancel, createRaise, createSpeedUp } from './replace.ts'
 import {
   routeRequest,
@@ -67,6 +78,8 @@ export interface Transactions {
   newAccounts(of: { chain: string; network: string; address: string }, count: number): Promise<Readonly<Record<string, string>>>
   /** The nonce that the next submission would get. Asks the chain. */
   nextNonce(of: { network: TransactionTarget; address: string }, signal: AbortSignal): Promise<number>
+  /** Resolves once no nonce below this one is free. Rejects with the signal's reason. */
+  untilFree(of: { network: TransactionTarget; address: string; nonce: number }, signal: AbortSignal): Promise<void>
   find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
   list(filter: EntryFilter): Promise<EntryPage>
   /** What others may take of a wallet beside what the newest block shows. */
@@ -279,6 +292,7 @@ export function createTransactions({
     speedUp: (origin, signal) => run(signal, (until) => on(origin.network).speedUp(origin, until)),
     newAccounts: accountsBy(newAccount),
     nextNonce: ({ network, address }, signal) => on(network).nextNonce(address, signal),
+    untilFree: ({ network, address, nonce }, signal) => run(signal, (until) => on(network).turns.wait(address, nonce, until)),
     find: (chain, network, txHash) => journal.find(chain, network, txHash),
     async list(filter) {
       const page = await journal.list(filter)
@@ -304,7 +318,8 @@ export function createTransactions({
   }
 }
 
-const isApproval = ({ kind, reduces }: Entry): boolean => kind === 'approve' && reduces !== true
+/** An approval that removing shares needs gives a right, too. */
+const isApproval = ({ kind, reduces, about }: Entry): boolean => kind === 'approve' && (reduces !== true || isAboutRemoval(about))
 
 /** Those that nobody has taken yet, each with the transaction that it was signed for. */
 const permitsOf = (entries: readonly Entry[]) =>
@@ -447,7 +462,9 @@ function createNetworkTransactions({
   const signAttempt = createSignAttempt(target, sign, times, nowMs)
   const shared = { target, queues, recorder, signAttempt, broadcast, wake, inBackground, closing, log, times, nowMs, steadyMs }
   const reserveOrderIds = createReserveOrderIds(recorder, expireLeftovers)
-  const submitNow = createSubmit({ ...shared, signPermit, signing, unsent, fill, mayClaim, reserveOrderIds })
+  const turns = createNonceTurns({ knownNext: (address) => queues.held(address)?.queue.knownNext(), askNext: nextNonce })
+  const { claimed } = turns
+  const submitNow = createSubmit({ ...shared, signPermit, signing, unsent, fill, mayClaim, claimed, reserveOrderIds, ageSeconds })
   const submit: Submit = (request, options, signal) => withinLimit(request.signer, () => submitNow(request, options, signal))
   const raise = createRaise({ ...shared, mayRaise })
   const upkeep = createUpkeep({ ...shared, submit, raise })
@@ -493,26 +510,29 @@ function createNetworkTransactions({
     }
   }
 
+  /** Reads the open transactions from the journal if another server owns the queue, and does not take it over. */
+  async function nextNonce(address: string, signal: AbortSignal): Promise<number> {
+    const held = queues.held(address)
+    if (held) {
+      await syncQueue(rail, held.queue, signal)
+      return held.queue.nextNonce()
+    }
+    const open = await recorder.unfinished({ chain, network, connector, address })
+    const synced = await orTimeout(rail.sync(address, { signal }), signal, timedOutBeforeSigning)
+    const [next] = rail.claim(
+      synced,
+      open.map(({ sequence }) => sequence),
+      1,
+    )
+    return next === undefined ? 0 : rail.nonceOf(next)
+  }
+
   return {
     submit: (request: RoutedRequest, signal: AbortSignal): Promise<SubmitResult> => submit(request, {}, signal),
     cancel: createCancel({ ...shared, submit }),
     speedUp: (origin: Origin, signal: AbortSignal) => withinLimit(origin.address, () => speedUp(origin, signal)),
-    /** Reads the open transactions from the journal if another server owns the queue, and does not take it over. */
-    async nextNonce(address: string, signal: AbortSignal): Promise<number> {
-      const held = queues.held(address)
-      if (held) {
-        await syncQueue(rail, held.queue, signal)
-        return held.queue.nextNonce()
-      }
-      const open = await recorder.unfinished({ chain, network, connector, address })
-      const synced = await orTimeout(rail.sync(address, { signal }), signal, timedOutBeforeSigning)
-      const [next] = rail.claim(
-        synced,
-        open.map(({ sequence }) => sequence),
-        1,
-      )
-      return next === undefined ? 0 : rail.nonceOf(next)
-    },
+    nextNonce,
+    turns,
     /** Takes over a wallet's open transactions, unless another server that is alive owns its queue. */
     async recover(address: string): Promise<void> {
       if (await queues.takeIfFree(impl.address(address) ?? address)) wake()

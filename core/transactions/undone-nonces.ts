@@ -26,7 +26,7 @@ export interface UndoneNoncesParts {
   /** A clock that is never set. */
   steadyMs: () => number
   /** How old a block is. 0 where its time says nothing: on local networks, and where an exchange has a rail of its own. */
-  ageSeconds: (target: RailId, head: Head) => number
+  ageSeconds: (target: RailId, head: Pick<Head, 'number' | 'timestamp'>) => number
 }
 
 export interface UndoneNonces {

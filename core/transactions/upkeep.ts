@@ -26,7 +26,7 @@ export interface Upkeep {
   fill(address: string, nonce: number): void
   /** Raises the fees of an entry whose newest attempt is still this one. */
   bump(entry: Entry, overId: string, head: Head): void
-  /** Replaces an entry by a transfer of nothing. */
+  /** Replaces an entry by a transfer of nothing: of one wallet in the order in which this is called. */
   cancel(entry: Entry, reason: string): void
   /** The entry is final: forgets its failures. */
   forget(entry: Entry): void
@@ -37,6 +37,8 @@ export function createUpkeep({ target, queues, recorder, submit, raise, inBackgr
   const longestPauseMs = Math.min(maxPauseMs, Math.max(minPauseMs, target.impl.bumpAfterSeconds * 1000))
   const running = new Set<string>()
   const failures = new Map<string, { pauseMs: number; until: number }>()
+  /** By wallet, what was started last of what is done in turn. */
+  const lastInTurn = new Map<string, Promise<void>>()
   const parts = { target, submit }
   const isPaused = (name: string) => (failures.get(name)?.until ?? -Infinity) > steadyMs()
   const originOf = (address: string) => ({
@@ -47,16 +49,23 @@ export function createUpkeep({ target, queues, recorder, submit, raise, inBackgr
     feeOverrides: {},
   })
 
+  /** @param isInTurn one after the other, for this wallet */
   function start(
     action: string,
-    { address, name }: { address: string; name: string },
+    { address, name, isInTurn = false }: { address: string; name: string; isInTurn?: boolean },
     fields: object,
     work: (signal: AbortSignal) => Promise<{ txHash: string }>,
   ): void {
     // If another server owns the queue, that server acts.
     if (closing.aborted || running.has(name) || isPaused(name) || !queues.held(address)) return
     running.add(name)
-    void inBackground(run(action, name, { address, ...fields }, work))
+    const before = isInTurn ? lastInTurn.get(address) : undefined
+    const done = (before ?? Promise.resolve()).then(() => run(action, name, { address, ...fields }, work))
+    if (isInTurn) {
+      lastInTurn.set(address, done)
+      void done.then(() => lastInTurn.get(address) === done && lastInTurn.delete(address))
+    }
+    void inBackground(done)
   }
 
   async function run(action: string, name: string, fields: object, work: (signal: AbortSignal) => Promise<{ txHash: string }>) {
@@ -106,12 +115,12 @@ export function createUpkeep({ target, queues, recorder, submit, raise, inBackgr
       )
     },
     cancel(entry, reason) {
-      const { key, address, nonce, feesGiven, client, paidBy = client } = entry
+      const { key, address, nonce, client, paidBy = client } = entry
       const signer = signerOf(entry)
-      // If the caller set the fees, those of the cancel are not raised either: the cancel must not cost more than the caller allowed.
       const again = isPrivateEmpty(entry)
-      const origin = { ...originOf(address), signer, nonce, again, paidBy, ...(feesGiven && { feesGiven }) }
-      start('cancel a transaction', { address: signer, name: `cancel/${key}` }, { nonce, reason }, (signal) =>
+      // Its fees are raised up to the network's cap, whoever gave those of what it ends: else that could wait for as long as its caller likes.
+      const origin = { ...originOf(address), signer, nonce, again, paidBy }
+      start('cancel a transaction', { address: signer, name: `cancel/${key}`, isInTurn: true }, { nonce, reason }, (signal) =>
         submitEmpty(origin, 'cancel', { replaces: true, only: key, reason }, parts, signal),
       )
     },

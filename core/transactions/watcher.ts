@@ -3,20 +3,23 @@ import { linkAbort, pause, withDeadline, withTimeout } from '../base/async.ts'
 import type { Head, Json } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { findCompeting } from './competing.ts'
-import { signerOf, type Entry } from './entry.ts'
+import { mayBeHeldBack, signerOf, type Entry } from './entry.ts'
 import { createEntryMover, type MoverParts, type PollResult } from './entry-mover.ts'
 import { OwnershipLostError } from './journal/journal.ts'
 import type { LeasedQueue, LeasedQueues } from './leases.ts'
-import { updateNextInLine, type NextInLine } from './lifecycle.ts'
+import { hasEnded, hasWaited, updateNextInLine, type NextInLine } from './lifecycle.ts'
 import { mayEnd, permitOf, settlePermits } from './permits.ts'
 import { stepsInTurn } from './plan-steps.ts'
 import { reasonOf } from '../base/errors.ts'
+import { effectOf } from './stops.ts'
 import { createUndoneNonces, type UndoneNoncesParts } from './undone-nonces.ts'
 
 const pollTimeoutMs = 30_000
 const pauseAfterErrorMs = 1_000
 /** Without a new head for this long the last one is polled again, so that bytes that no node has are still sent again. */
 const idlePollMs = 5_000
+
+const nothingPassing: ReadonlyMap<string, string> = new Map()
 
 export interface WatcherParts extends MoverParts, Omit<UndoneNoncesParts, keyof MoverParts> {
   queues: LeasedQueues
@@ -130,15 +133,20 @@ export function createWatcher(parts: WatcherParts): Watcher {
     const polled: { leased: LeasedQueue; entries: readonly Entry[]; result: PollResult }[] = []
     for (const leased of watched)
       await attempt(async () => {
-        const entries = open.filter((entry) => signerOf(entry) === leased.queue.address)
+        // The cancel of the lowest nonce comes first: nothing behind it is mined before, and its fees may be the last that there are.
+        const own = open.filter((entry) => signerOf(entry) === leased.queue.address)
+        const entries = own.toSorted((one, other) => one.nonce - other.nonce)
         const competingOf = await findCompeting(entries, observations, { recorder, confirmations })
-        polled.push({ leased, entries, result: { head, observations, competingOf, nextInLine } })
+        const waiting = entries.filter((entry) => hasWaited(entry, blockOf(entry, observations) ?? head))
+        const passing = waiting.length > 0 ? await recorder.revalue(waiting, leased.lease) : nothingPassing
+        polled.push({ leased, entries, result: { head, observations, competingOf, nextInLine, passing } })
       })
     await Promise.all(polled.map(({ entries, result }) => mover.prepare(entries, result)))
     for (const { leased, entries, result } of polled)
       await attempt(async () => {
         if (await mover.moveAll(entries, leased, result)) isAnyOpen = true
-        fillGaps(leased, synced.get(leased.queue.address), head)
+        // A fill would have what is behind it mined: its cancel comes first.
+        if (!entries.some((entry) => lacksCancel(entry, result))) fillGaps(leased, synced.get(leased.queue.address), head)
       })
     if (failure !== undefined) throw failure
     return isAnyOpen
@@ -163,6 +171,19 @@ export function createWatcher(parts: WatcherParts): Watcher {
     idle: async () => running,
   }
 }
+
+/** Where one of its attempts is mined. */
+function blockOf({ attempts }: Entry, observations: PollResult['observations']): { number: bigint } | undefined {
+  const landed = attempts.map(({ id }) => observations.get(id)).find((each) => each?.is === 'landed')
+  // As if by the head before it: in that block it would have been the first that is valued anew.
+  return landed?.is === 'landed' ? { number: BigInt(landed.blockNumber) - 1n } : undefined
+}
+
+/** Whether it has to end, and nothing is signed yet that takes its place. */
+const lacksCancel = (entry: Entry, { head, passing }: PollResult): boolean =>
+  entry.replacedBy === undefined &&
+  entry.landed === undefined &&
+  (passing.has(entry.key) || hasEnded(entry, head) !== undefined || (mayBeHeldBack(entry) && effectOf(entry) === 'other'))
 
 /** What became of the permits that a wallet signed. Returns whether any is still outstanding. */
 async function settlePermitsOf(

@@ -54,6 +54,8 @@ describe('requests without a key, of clients that repeat them', () => {
       prepare: () => Promise<void>
       isOneForEver: boolean
       isNewAfterFailure: boolean
+      isNewAfterAnswer: boolean
+      answerId: string
     }>
 
     /** A request over a connection of its own; `end` is how that ends. */
@@ -67,6 +69,8 @@ describe('requests without a key, of clients that repeat them', () => {
         prepare = async () => {},
         isOneForEver = false,
         isNewAfterFailure = false,
+        isNewAfterAnswer = false,
+        answerId,
       }: RequestOptions = {},
     ) {
       let end: (isDelivered: boolean) => void = () => {}
@@ -86,6 +90,8 @@ describe('requests without a key, of clients that repeat them', () => {
         ...windows,
         isOneForEver,
         isNewAfterFailure,
+        isNewAfterAnswer,
+        ...(answerId !== undefined && { answerId }),
       }
       const answer = deliveries.once(
         of,
@@ -533,6 +539,137 @@ describe('requests without a key, of clients that repeat them', () => {
       expect(await answered(at, true)).not.to.equal(first)
     })
 
+    describe('through a proxy that reports what its clients have read', () => {
+      /** `end(true)` is an answer that was written to the proxy, and `breakLater` the end of the proxy's connection. */
+      async function written(at: { deliveries: Deliveries }, answerId: string, options: RequestOptions = {}) {
+        const { answer, end, breakLater } = request(at, { answerId, ...options })
+        const given = await answer
+        end(true)
+        return { given, breakLater }
+      }
+      const states = async () =>
+        (await store.read((db) => db.selectFrom('deliveries').select(['state', 'losses']).orderBy('asked_at').execute())).map(
+          ({ state, losses }) => `${state} ${losses}`,
+        )
+
+      it('are others once it was read, and leave nothing after a while', async () => {
+        const at = server()
+        const { given, breakLater } = await written(at, 'a')
+        expect(await states()).to.deep.equal(['open 0'])
+        await at.deliveries.report([{ answerId: 'a', read: true }])
+        breakLater()
+        expect(await answered(at, true)).not.to.equal(given)
+        expect(await states()).to.deep.equal(['delivered 0'])
+        at.clock.offsetMs = 3_600_000
+        await at.deliveries.sweep()
+        expect(await states()).to.deep.equal([])
+      })
+
+      it('are the same once it was not read, also where it counted as read before, and no later report counts', async () => {
+        for (const before of [[], [{ answerId: 'a', read: true }]]) {
+          const at = server()
+          const { given } = await written(at, 'a')
+          if (before.length > 0) await at.deliveries.report(before)
+          await at.deliveries.report([{ answerId: 'a', read: false }])
+          await at.deliveries.report([{ answerId: 'a', read: true }])
+          expect(await states()).to.deep.equal(['lost 1'])
+          expect(await answered(at, true)).to.equal(given)
+          expect(await answered(at, true)).not.to.equal(given)
+          expect(changes.splice(0)).to.deep.equal(['lost', 'joined'])
+          await store.writeOnce((db) => db.deleteFrom('deliveries').execute())
+        }
+      })
+
+      it('are the same where the proxy is gone before it reported, and others where it reports after all', async () => {
+        const at = server()
+        const first = await written(at, 'a')
+        first.breakLater()
+        await stored(['lost'])
+        const again = await written(at, 'b')
+        expect(again.given).to.equal(first.given)
+        // That is another request's by now.
+        await at.deliveries.report([{ answerId: 'a', read: true }])
+        again.breakLater()
+        await stored(['lost'])
+        await at.deliveries.report([{ answerId: 'b', read: true }])
+        expect(await states()).to.deep.equal(['delivered 1'])
+        expect(await answered(at, true)).not.to.equal(first.given)
+      })
+
+      it('are others where its connection broke as the answer was written, and it reports before or after that its client has read it', async () => {
+        for (const isReportedFirst of [true, false]) {
+          const at = server()
+          const { answer, end } = request(at, { answerId: 'a' })
+          const given = await answer
+          const report = () => at.deliveries.report([{ answerId: 'a', read: true }])
+          if (isReportedFirst) await report()
+          end(false)
+          // What an ended connection leaves is written by then.
+          if (isReportedFirst) await answered(at, true, { amount: '2' })
+          else await stored(['lost'])
+          if (!isReportedFirst) await report()
+          expect(await states()).to.deep.equal(['delivered 0'])
+          expect(await answered(at, true)).not.to.equal(given)
+          await store.writeOnce((db) => db.deleteFrom('deliveries').execute())
+        }
+      })
+
+      it('are the same where it reports as read what could not say what became of it', async () => {
+        const at = server()
+        let key = ''
+        const act = async (given: string) => {
+          key = given
+          throw new SluiceError('TIMEOUT', 'nobody knows')
+        }
+        const { answer, end } = request(at, { answerId: 'a', act })
+        await answer.catch(() => {})
+        end(false)
+        await stored(['lost'])
+        await at.deliveries.report([{ answerId: 'a', read: true }])
+        expect(keyOf(await answered(at, true))).to.equal(key)
+      })
+
+      it('are what the proxy reports to the next server, where the first has ended without a word', async () => {
+        for (const read of [true, false]) {
+          const ended = server(store, 'ended')
+          const { given } = await written(ended, 'a')
+          const at = server()
+          await at.deliveries.report([{ answerId: 'a', read }])
+          expect(keyOf(await answered(at, true)) === keyOf(given)).to.equal(!read)
+          await store.writeOnce((db) => db.deleteFrom('deliveries').execute())
+        }
+      })
+
+      it('are not changed by reports of unknown answers, of refused requests, and of what has failed', async () => {
+        const at = server()
+        await written(at, 'a')
+        await at.deliveries.report([
+          { answerId: 'unknown', read: false },
+          { answerId: '', read: false },
+        ])
+        expect(await states()).to.deep.equal(['open 0'])
+        await at.deliveries.report([{ answerId: 'a', read: false }])
+        const refusing = request(at, {
+          answerId: 'b',
+          act: async () => {
+            throw new SluiceError('TRADE_FAILED', 'no')
+          },
+        })
+        await refusing.answer.catch(() => {})
+        await at.deliveries.report([{ answerId: 'b', read: false }])
+        expect(await states()).to.deep.equal(['delivered 1'])
+      })
+
+      it('keep the outcome of those that are one for ever', async () => {
+        const at = server()
+        const { given } = await written(at, 'a', { isOneForEver: true })
+        await at.deliveries.report([{ answerId: 'a', read: true }])
+        at.clock.offsetMs = 3_600_000
+        await at.deliveries.sweep()
+        expect((await written(at, 'b', { isOneForEver: true })).given).to.equal(given)
+      })
+    })
+
     it('are found by indexes', async function () {
       if (store.kind !== 'embedded') return this.skip()
       const { recording, queries } = recorded(store)
@@ -548,6 +685,8 @@ describe('requests without a key, of clients that repeat them', () => {
       await at.deliveries.sweep()
       await at.deliveries.recent()
       await at.deliveries.lostOf(['once-1'])
+      await request(at, { answerId: 'a' }).answer
+      await at.deliveries.report([{ answerId: 'a', read: true }])
       at.deliveries.stop()
       const explain = await explainer(place(), store)
       const about = queries.filter(({ sql: text }) => text.includes('deliveries'))
@@ -662,6 +801,34 @@ describe('requests without a key, of clients that repeat them', () => {
       const done = keyOf(await request(at, untilFailure).answer)
       expect(used).not.to.include(done)
       expect(keyOf(await request(at, untilFailure).answer)).to.equal(done)
+    })
+
+    it('are others once the answer was delivered, where they are asked for so, and the same until then', async () => {
+      const at = server()
+      const options = { isOneForEver: true, isNewAfterFailure: true, isNewAfterAnswer: true }
+      const [first, beside] = [request(at, options), request(at, options)]
+      const given = await first.answer
+      expect(await beside.answer).to.equal(given)
+      for (const each of [first, beside]) each.end(false)
+      await stored(['lost'])
+      const told = request(server(), options)
+      expect(await told.answer).to.equal(given)
+      // The next request may be faster than the store.
+      told.end(true)
+      const next = await request(at, options).answer
+      expect(keyOf(next)).not.to.equal(keyOf(given))
+      await stored(['open'])
+      expect(await request(at, options).answer).to.equal(next)
+    })
+
+    it('are the same where what was signed was refused to the request that asked again', async () => {
+      const at = server()
+      const options = { isOneForEver: true, isNewAfterFailure: true, isNewAfterAnswer: true }
+      const given = await answered(at, false, options)
+      await ended(keyOf(given), 'CONFIRMED')
+      await refused(at, failing('FORBIDDEN'), options)
+      await stored(['lost'])
+      expect(keyOf(await request(at, options).answer)).to.equal(keyOf(given))
     })
 
     it('find the one after many that failed by few questions to the store', async () => {

@@ -10,6 +10,7 @@ export const never: Rpc = {
   broadcast: refuse,
   onEveryNode: refuse,
   url: () => '',
+  answered: () => '',
   behind: () => 0,
   hasRelays: false,
   markUnhealthy: () => {},

@@ -2,12 +2,12 @@
 import * as Type from 'typebox'
 import { compileOnUse } from '../../base/lazy-check.ts'
 import { transactionKinds, transactionStates } from '../../api/transactions.ts'
-import { addressKey } from '../../base/addresses.ts'
+import { addressKey, canonicalHash } from '../../base/addresses.ts'
 import { isObject } from '../../base/json.ts'
 import { digest, hashBytes, isInTwo, pack, packInTwo, unpack, unpackBoth, unpackFirst, walletNumber } from '../../store/compact.ts'
 import { filtersOf } from '../../store/entry-filters.ts'
 import type { ArchivedRow, EntryRow, HashRow, StoredBytes } from '../../store/tables.ts'
-import { canonicalHash, hasOutstanding, isFinal, permitStates, txHashOf, type Entry } from '../entry.ts'
+import { hasOutstanding, isFinal, permitStates, txHashOf, type Entry } from '../entry.ts'
 
 /** @param queue `Lease.queue` */
 export function entryRow(entry: Entry, queue: string): EntryRow {
@@ -73,7 +73,12 @@ const RawAmount = Type.String({ pattern: '^[0-9]{1,78}$' })
 export const StoredState = Type.Union(transactionStates.map((each) => Type.Literal(each)))
 export const StoredSeen = Type.Union((['pays', 'underpriced', 'lost'] as const).map((each) => Type.Literal(each)))
 
-const StoredCost = Type.Object({ feeRaw: RawAmount, gasUsed: Type.Optional(RawAmount), layer1FeeRaw: Type.Optional(RawAmount) })
+const StoredCost = Type.Object({
+  feeRaw: RawAmount,
+  gasUsed: Type.Optional(RawAmount),
+  layer1FeeRaw: Type.Optional(RawAmount),
+  rentRaw: Type.Optional(RawAmount),
+})
 
 /** An entry as it is stored. Its keys never change. */
 const Body = compileOnUse(
@@ -101,6 +106,8 @@ const Body = compileOnUse(
     about: AnyJson,
     bounds: Type.Optional(Type.Record(Type.String(), Type.String({ pattern: '^-?[0-9]+$' }))),
     deadline: Type.Optional(Type.Number()),
+    after: Type.Optional(Type.Number()),
+    ends: Type.Optional(Type.Number()),
     sequence: AnyJson,
     nonce: Type.Number(),
     sequenceGiven: Type.Boolean(),
@@ -150,6 +157,7 @@ const Body = compileOnUse(
         ok: Type.Boolean(),
         blockNumber: Type.Number(),
         receipt: AnyJson,
+        seenAt: Type.Optional(Type.Number()),
         cost: Type.Optional(StoredCost),
       }),
     ),

@@ -31,6 +31,8 @@ export interface Journal {
   ): Promise<void>
   /** Before a stored entry is signed again at other fees. @throws SluiceError STOPPED, or that by which the budgets refuse it */
   reserve(spending: Spending, lease: Lease): Promise<void>
+  /** Has the budgets value anew what waits. @returns by key, why those have to end that would pass a limit */
+  revalue(waiting: readonly Entry[], lease: Lease): Promise<ReadonlyMap<string, string>>
   /**
    * Later versions of entries of one queue, and the answer to their request. Returns false, and writes nothing, unless each is exactly
    * one version later than the stored entry.

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { hashBytes } from '../../store/compact.ts'
 import type { Store } from '../../store/store.ts'
-import { canonicalHash } from '../entry.ts'
+import { canonicalHash } from '../../base/addresses.ts'
 import { firstKeyAt } from '../submit-request.ts'
 import {
   byColumn,

@@ -40,7 +40,7 @@ const writers: Readonly<Record<Store['kind'], (store: Store) => JournalWriter>> 
 export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: readonly Budgets[] = []): Journal {
   const { open, withLease, write, settledEventId } = writers[store.kind](store)
 
-  const { admit, reserving, settling, endingOrder, countingFills } = within(budgets, store)
+  const { admit, reserving, revaluing, settling, endingOrder, countingFills } = within(budgets, store)
 
   const archiveTurns = createTurns()
   const keyLeads = createKeyLeads(store)
@@ -79,18 +79,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
     ...(nextCursor !== undefined && nextCursor !== '' && { nextCursor }),
   })
 
-  async function newestEventId(upTo: number): Promise<number> {
-    const newest = await store.read((db) =>
-      db
-        .selectFrom('events')
-        .select(({ fn }) => fn.max('id').as('id'))
-        .where('id', '<=', upTo)
-        .executeTakeFirst(),
-    )
-    return newest?.id ?? 0
-  }
-
-  const lastEventId = async (): Promise<number> => newestEventId((await settledEventId?.()) ?? Number.MAX_SAFE_INTEGER)
+  const lastEventId = async (): Promise<number> => newestEventId(store, (await settledEventId?.()) ?? Number.MAX_SAFE_INTEGER)
 
   /** Newest first. The archived ones are read last: an entry that is moved meanwhile is there twice, and shown once. */
   async function pageWithArchived(rows: readonly BodyRow[], filter: EntryFilter, limit: number): Promise<EntryPage> {
@@ -163,6 +152,12 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
         open(entries, lease, claim, orders, stopQuery(entries, spending?.client), reserving(spending), lossCheck),
       ),
     reserve: (spending, lease) => withLease(lease, raiseQuery(spending), isDearer(spending) ? reserving(spending)?.within : undefined),
+    async revalue(waiting, lease) {
+      const passing = new Map<string, string>()
+      const work = revaluing(waiting, passing)
+      if (work) await withLease(lease, undefined, work)
+      return passing
+    },
     write: (entries, lease, answer, finalBefore) => write(entries, lease, answer, settling(entries, finalBefore)),
     async read(key) {
       const row = await store.read((db) => db.selectFrom('entries').select(bodyColumns).where('key', '=', key).executeTakeFirst())
@@ -191,7 +186,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
       const { addresses, limit } = filter
       if (addresses?.size === 0) return []
       // Usually there is nothing new. Then there is no need to wait for other writers.
-      if (settledEventId && (await newestEventId(Number.MAX_SAFE_INTEGER)) <= id) return []
+      if (settledEventId && (await newestEventId(store, Number.MAX_SAFE_INTEGER)) <= id) return []
       const newest = await lastEventId()
       const events: JournalEvent[] = []
       // There is no index of wallets: a range of ids is read, then other work has its turn.
@@ -257,6 +252,13 @@ function within(budgets: readonly Budgets[], { read }: Pick<Store, 'read'>) {
         },
       }
     },
+    revaluing(waiting: readonly Entry[], passing: Map<string, string>): WithinWrite | undefined {
+      const asked = budgets.filter(({ revalue, isIdle }) => revalue && isIdle?.() !== true)
+      if (asked.length === 0) return undefined
+      return async (tx) => {
+        for (const each of asked) for (const [key, reason] of (await each.revalue?.(waiting, tx)) ?? []) passing.set(key, reason)
+      }
+    },
     endingOrder() {
       const asked = budgets.filter(({ endOrder, isIdle }) => endOrder && isIdle?.() !== true)
       if (asked.length === 0) return undefined
@@ -305,6 +307,17 @@ function readOpen(row: BodyRow): Entry {
 /** Archived entries are asked for, or named by what few entries have. */
 const includesArchived = ({ archived, txHash, requestId, idempotencyKey }: EntryFilter): boolean =>
   archived === true || txHash !== undefined || requestId !== undefined || idempotencyKey !== undefined
+
+async function newestEventId(store: Store, upTo: number): Promise<number> {
+  const newest = await store.read((db) =>
+    db
+      .selectFrom('events')
+      .select(({ fn }) => fn.max('id').as('id'))
+      .where('id', '<=', upTo)
+      .executeTakeFirst(),
+  )
+  return newest?.id ?? 0
+}
 
 type EventFilter = Parameters<Journal['eventsAfter']>[1]
 

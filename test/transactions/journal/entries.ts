@@ -105,4 +105,5 @@ export const newDeliveryRow = (id: string): DeliveryRow => ({
   joins: 0,
   losses: 0,
   prepared: '{}',
+  answer_id: '',
 })

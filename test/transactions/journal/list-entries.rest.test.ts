@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Store } from '../../../core/store/store.ts'
-import { canonicalHash, txHashOf, type Entry, type TransactionState } from '../../../core/transactions/entry.ts'
+import { canonicalHash } from '../../../core/base/addresses.ts'
+import { txHashOf, type Entry, type TransactionState } from '../../../core/transactions/entry.ts'
 import type { EntryFilter } from '../../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { explainer, recorded } from '../../store/explained.ts'

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Store } from '../../../core/store/store.ts'
 import type { Journal, Lease } from '../../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
-import type { FillsReading, OrderFill } from '../../../core/transactions/order-fills.ts'
+import type { FillsReading, OrderFill, ToldFill } from '../../../core/transactions/order-fills.ts'
 import { perpetualsBefore } from '../../../core/transactions/order-markets.ts'
 import { firstKeyAt } from '../../../core/transactions/submit-request.ts'
 import { onBothStores } from '../../store/stores.ts'
@@ -20,7 +20,8 @@ const fill = (tradeId: string, timestamp = 1): OrderFill => ({
   feeToken: 'USDC',
   timestamp,
 })
-const told = (fills: Readonly<Record<string, readonly OrderFill[]>>) => new Map(Object.entries(fills))
+const told = (fills: Readonly<Record<string, readonly OrderFill[]>>): readonly ToldFill[] =>
+  Object.entries(fills).flatMap(([orderId, each]) => each.map((one) => ({ fill: one, orderId, side: 'BUY' as const })))
 
 describe('the fills of orders', () => {
   onBothStores((place) => {
@@ -82,6 +83,30 @@ describe('the fills of orders', () => {
       expect(await journal.orders.noteFills(here, told({ 7: [fill('x')] }), new Map())).to.equal(0)
       expect(await journal.orders.noteFills(here, told({ 7: [fill('x')] }), new Map([['b', '7']]))).to.equal(1)
       expect(await fillsOf()).to.deep.equal([[], ['x']])
+    })
+
+    it('without an id of an order are of the one that their transaction placed, on its side', async () => {
+      const { attempts } = await place1({ isReported: false })
+      const id = attempts[0]?.id ?? ''
+      const unnamed = (tradeId: string, side: ToldFill['side'], txHash?: string): ToldFill => ({
+        fill: { ...fill(tradeId), ...(txHash !== undefined && { txHash }) },
+        side,
+      })
+      const note = (...fills: readonly ToldFill[]) => journal.orders.noteFills(here, fills, new Map())
+      // Two orders of the transaction are on that side: nobody can tell whose it is.
+      expect(await note(unnamed('x', 'BUY', id))).to.equal(0)
+      const [second] = await journal.orders.list({ ...here, clientOrderId: 'b', limit: 1 })
+      await store.write((tx) =>
+        tx
+          .updateTable('orders')
+          .set({ about: JSON.stringify({ ...about, side: 'SELL' }) })
+          .where('key', '=', second?.key ?? '')
+          .execute(),
+      )
+      expect(await note(unnamed('none', 'BUY'), unnamed('other', 'BUY', '0x2'))).to.equal(0)
+      expect(await note(unnamed('x', 'BUY', id), unnamed('y', 'SELL', id))).to.equal(2)
+      expect(await fillsOf()).to.deep.equal([['x'], ['y']])
+      expect(await note(unnamed('x', 'BUY', id))).to.equal(0)
     })
 
     it('are kept once their loss is known, where that counts', async () => {

@@ -103,17 +103,21 @@ describe('nonces chosen by callers, and cancels', () => {
     expect(error).to.include({ name: 'INVALID_NONCE' })
   })
 
-  it('accepts a future nonce, and does not fill the gap that the caller made', async () => {
+  it('signs nothing above a free nonce, and says when that is used', async () => {
     const start = await next()
-    const ahead = await transactions.submit(order(site, { nonce: start + 2 }), soon())
-    expect(ahead.nonce).to.equal(start + 2)
-    await site.mine(3)
-    expect(await next()).to.equal(start)
-    const between = [await transactions.submit(order(site), soon()), await transactions.submit(order(site), soon())]
-    expect(between.map(({ nonce }) => nonce)).to.deep.equal([start, start + 1])
-    expect((await transactions.submit(order(site), soon())).nonce).to.equal(start + 3)
+    const free = transactions.untilFree({ network: site.network, address: addressOf(0), nonce: start + 2 }, soon())
+    const ahead = () => transactions.submit(order(site, { nonce: start + 2 }), soon())
+    expect(await rejection(ahead())).to.deep.include({ name: 'INVALID_NONCE', details: { nonce: start + 2, next: start } })
+    expect((await transactions.list({})).entries).to.deep.equal([])
+    const first = await transactions.submit(order(site, { nonce: start }), soon())
+    expect(await rejection(ahead())).to.deep.include({ details: { nonce: start + 2, next: start + 1 } })
+    // By other software.
+    const foreign = { maxFeePerGas: 10n * gwei, maxPriorityFeePerGas: gwei }
+    await sendForeign(site, start + 1, foreign)
+    await free
+    expect((await ahead()).nonce).to.equal(start + 2)
     await site.mine()
-    await reaches(transactions, ahead.txHash, 'CONFIRMED')
+    await reaches(transactions, first.txHash, 'CONFIRMED')
   })
 
   it('refuses a nonce too far ahead', async () => {

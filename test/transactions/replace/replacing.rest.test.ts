@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { keccak256, toQuantity } from 'ethers'
+import { Transaction, hexlify, keccak256, toQuantity } from 'ethers'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
 import {
@@ -241,7 +241,7 @@ describe('a transaction that is stuck, slow or late', function () {
     expect(Math.max(...feesOf(await find(txHash)))).to.equal(100e9)
   })
 
-  it('cancels it after its deadline if that costs less, with the reason', async () => {
+  it('cancels it after its deadline at fees of the network, whoever gave its own, with the reason', async () => {
     const block = await site.chain.head({ signal: soon() })
     const plan = { ...planOf(call), deadline: block.timestamp + 2 }
     const late = await transactions.submit(order(site, { plan, feeOverrides: cheap }), soon())
@@ -256,7 +256,7 @@ describe('a transaction that is stuck, slow or late', function () {
       return (await find(late.txHash)).replacedBy !== undefined
     })
     const { replacedBy = '' } = await find(late.txHash)
-    expect(await find(replacedBy)).to.include({ kind: 'cancel', nonce: late.nonce, feesGiven: true })
+    expect(await find(replacedBy)).to.include({ kind: 'cancel', nonce: late.nonce, feesGiven: false })
     await until('its cancel is sent', async () => (await stateOf(transactions, replacedBy)) !== 'SIGNED')
     await until('it is cancelled', async () => {
       await site.mine()
@@ -264,5 +264,62 @@ describe('a transaction that is stuck, slow or late', function () {
     })
     expect((await find(late.txHash)).reason).to.contain('deadline')
     await reaches(transactions, replacedBy, 'CONFIRMED')
+  })
+
+  it('cancels after five minutes of the chain what no contract ends, and raises the fees of what only takes back', async () => {
+    const submit = (more: object) => transactions.submit(order(site, { feeOverrides: cheap, ...more }), soon())
+    const all = [
+      await submit({ kind: 'order' }),
+      await submit({ kind: 'order-cancel' }),
+      await submit({ kind: 'trade', reduces: true }),
+      await submit({}),
+    ]
+    const block = await site.chain.head({ signal: soon() })
+    const passes = async (seconds: number) => {
+      await site.rpc('evm_setNextBlockTimestamp', block.timestamp + seconds)
+      await feesRise()
+    }
+    await passes(290)
+    await until('they are seen to pay too little', async () => (await find(all[3]?.txHash ?? '')).seen !== 'pays')
+    for (const { txHash } of all) expect((await find(txHash)).replacedBy).to.equal(undefined)
+    await passes(302)
+    await until('all end', async () => {
+      await site.mine()
+      const states = await Promise.all(all.map(async ({ txHash }) => (await find(txHash)).state))
+      return states.join() === 'CANCELLED,CONFIRMED,CONFIRMED,CANCELLED'
+    })
+    for (const { txHash } of [all[0], all[3]].flatMap((each) => each ?? []))
+      expect(await find(txHash)).to.include({ reason: 'It was not mined in the time that it was valid for.' })
+  })
+
+  it('cancels the lowest nonce first, whichever of them is the newest', async () => {
+    const signed: number[] = []
+    const nonceIn = (bytes: Uint8Array) => Transaction.from(hexlify(bytes)).nonce
+    const told = await transactionsOn({ sign: (request) => (signed.push(nonceIn(request.signable.bytes)), sign(request)) })
+    try {
+      const submit = (more: object) => told.submit(order(site, { kind: 'order', feeOverrides: cheap, ...more }), soon())
+      const replaced = await submit({})
+      const others = [await submit({}), await submit({}), await submit({})]
+      const raised = { maxFeePerGasRaw: 15n * gwei, maxPriorityFeePerGasRaw: 2n * gwei }
+      const newest = await submit({ feeOverrides: raised, nonce: replaced.nonce })
+      const all = [newest, ...others]
+      await feesRise()
+      await until('all are seen to pay too little', async () => {
+        const found = await Promise.all(all.map(({ txHash }) => told.find('ethereum', 'local', txHash)))
+        return found.every((each) => each?.seen !== undefined && each.seen !== 'pays')
+      })
+      signed.length = 0
+      const { timestamp } = await site.chain.head({ signal: soon() })
+      await site.rpc('evm_setNextBlockTimestamp', timestamp + 302)
+      await feesRise()
+      await until('all are cancelled', async () => {
+        await site.mine()
+        const states = await Promise.all(all.map(({ txHash }) => stateOf(told, txHash)))
+        return states.every((each) => each === 'CANCELLED')
+      })
+      expect(signed).to.deep.equal(all.map(({ nonce }) => nonce))
+    } finally {
+      await told.stop(1000)
+    }
   })
 })

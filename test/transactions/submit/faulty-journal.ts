@@ -26,6 +26,7 @@ export function faultyJournal(journal: Journal, faults: Faults): Journal {
       return faults.open ? faults.open(keep) : keep()
     },
     reserve: async (...args) => (await reach(), journal.reserve(...args)),
+    revalue: async (...args) => (await reach(), journal.revalue(...args)),
     async write(...args) {
       await reach()
       const keep = () => journal.write(...args)

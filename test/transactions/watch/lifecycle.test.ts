@@ -34,7 +34,7 @@ function observed(
   { nowMs = 500, ...more }: Partial<LifecycleInput> & { nowMs?: number } = {},
 ): LifecycleInput {
   const head = { number: 100n, timestamp: 0 }
-  const replacing = { bumpAfterSeconds: 100, cancelIsCheaper: () => true }
+  const replacing = { bumpAfterSeconds: 100, mayCancel: () => true }
   return {
     observations: new Map(statuses.map((each) => [each.id, each])),
     head,

@@ -21,10 +21,14 @@ const open = newEntry({
   nonce: 5,
   state: 'BROADCAST',
   seen: 'pays',
+  ends: 10_000,
   attempts: [attempt('0xa')],
 })
 const bumped: Entry = { ...open, attempts: [attempt('0xa'), attempt('0xb')] }
 const withDeadline: Entry = { ...open, deadline: 1_000 }
+
+/** By the clock of the chain, and by no contract. */
+const ending: Entry = { ...open, ends: 1_000 }
 
 /** At relays alone. */
 const hidden: Entry = { ...open, privateOnly: true }
@@ -57,7 +61,9 @@ interface AttemptCase {
   afterSeconds?: number
   chainTime?: number
   block?: number
-  cheaper?: boolean
+  /** Whether a cancel ends it: of an exchange's own rail not always. */
+  mayCancel?: boolean
+  passesLimit?: string
   replacing?: boolean
   missed?: number
   /** Relays may take it for a withdrawal. */
@@ -66,14 +72,24 @@ interface AttemptCase {
 
 function observed(
   statuses: readonly AttemptStatus[],
-  { afterSeconds = 0, chainTime = 0, block = 100, cheaper = true, replacing = true, missed = 9, withdrawal = false }: AttemptCase = {},
+  {
+    afterSeconds = 0,
+    chainTime = 0,
+    block = 100,
+    mayCancel = true,
+    replacing = true,
+    missed = 9,
+    withdrawal = false,
+    passesLimit,
+  }: AttemptCase = {},
 ): LifecycleInput {
   return {
     observations: new Map(statuses.map((each) => [each.id, each])),
     head: { number: BigInt(block), timestamp: chainTime },
     confirmations: 3,
     missedBlocks: missed,
-    ...(replacing && { replacing: { bumpAfterSeconds, mayBeWithdrawal: withdrawal, cancelIsCheaper: () => cheaper } }),
+    ...(replacing && { replacing: { bumpAfterSeconds, mayBeWithdrawal: withdrawal, mayCancel: () => mayCancel } }),
+    ...(passesLimit !== undefined && { passesLimit }),
     costOf: () => undefined,
     waited: ({ signedAt, sentAt = -Infinity }) => ({
       signedMs: afterSeconds * seconds - signedAt,
@@ -295,25 +311,25 @@ const cases: readonly Case[] = [
     does: ['cancel', 'send 0xa'],
   },
   {
-    when: 'its deadline is past and a cancel costs more',
+    when: 'its deadline is past and no cancel ends it',
     entry: withDeadline,
     seen: [pending('0xa', { underpriced: true })],
-    given: { chainTime: 1_001, cheaper: false },
+    given: { chainTime: 1_001, mayCancel: false },
     does: [],
   },
   {
-    when: 'its deadline is past, a cancel costs more, and it would have to be bumped',
+    when: 'its deadline is past, no cancel may be needed, and it would have to be bumped',
     entry: withDeadline,
     seen: [pending('0xa', { underpriced: true })],
-    given: { chainTime: 1_001, afterSeconds: 50, cheaper: false },
+    given: { chainTime: 1_001, afterSeconds: 50, mayCancel: false },
     does: ['cancel'],
   },
   {
-    when: 'its deadline is past, a cancel costs more, and its fees are the caller’s',
+    when: 'its deadline is past, it pays too little, and its fees are the caller’s',
     entry: { ...withDeadline, feesGiven: true },
     seen: [pending('0xa', { underpriced: true })],
-    given: { chainTime: 1_001, afterSeconds: 50, cheaper: false },
-    does: [],
+    given: { chainTime: 1_001, afterSeconds: 50 },
+    does: ['cancel'],
   },
   { when: 'its deadline is past and it landed', entry: withDeadline, seen: [landed('0xa')], given: { chainTime: 1_001 }, does: [] },
   {
@@ -331,10 +347,65 @@ const cases: readonly Case[] = [
     does: [],
   },
   {
-    when: 'it is private and its deadline is past, whatever a cancel costs: relays leave out what fails, and its nonce would stay unused',
+    when: 'it is valid for the time of the newest block',
+    entry: ending,
+    seen: [pending('0xa')],
+    given: { chainTime: 1_000 },
+    does: [],
+  },
+  ...(['trade', 'order', 'liquidity', 'position', 'approve', 'wrap', 'send'] as const).map((kind): Case => ({
+    when: `it is of the kind ${kind} and its time is over, whoever gave its fees and whatever nodes say`,
+    entry: { ...ending, kind, feesGiven: true },
+    seen: [unseen('0xa', { underpriced: true })],
+    given: { chainTime: 5_000, afterSeconds: 4_000 },
+    does: ['cancel'],
+  })),
+  ...([{ kind: 'cancel' }, { kind: 'fill' }, { kind: 'order-cancel' }, { reduces: true }] as const).map((more): Case => ({
+    when: `it only takes back, and its time is over: ${JSON.stringify(more)}`,
+    entry: { ...ending, feesGiven: true, ...more },
+    seen: [pending('0xa', { underpriced: true })],
+    given: { chainTime: 1_001, afterSeconds: 10 },
+    does: ['bump 0xa'],
+  })),
+  {
+    when: 'it only takes back, its time is over, and no node has it',
+    entry: { ...ending, reduces: true },
+    seen: [unseen('0xa')],
+    given: { chainTime: 1_001, afterSeconds: 20 },
+    does: ['send 0xa'],
+  },
+  {
+    when: 'an earlier version signed it without an end, and it has waited here for as long as others are valid',
+    entry: { ...open, ends: undefined },
+    seen: [pending('0xa')],
+    given: { afterSeconds: 301 },
+    does: ['cancel'],
+  },
+  {
+    when: 'an earlier version signed it, a while ago',
+    entry: { ...open, ends: undefined },
+    seen: [pending('0xa')],
+    given: { afterSeconds: 299, missed: 1 },
+    does: [],
+  },
+  {
+    when: 'a plugin of a third party says that its contract refuses it by now',
+    entry: { ...withDeadline, plugin: 'abc' },
+    seen: [unseen('0xa')],
+    given: { chainTime: 5_000, afterSeconds: 50 },
+    does: ['cancel'],
+  },
+  {
+    when: 'by the market of now it would pass a limit',
+    seen: [unseen('0xa', { underpriced: true })],
+    given: { afterSeconds: 50, passesLimit: 'It would lose too much.' },
+    does: ['cancel'],
+  },
+  {
+    when: 'it is private and its deadline is past: relays leave out what fails, and its nonce would stay unused',
     entry: { ...hidden, deadline: 1_000, feesGiven: true },
     seen: [unseen('0xa')],
-    given: { chainTime: 1_001, cheaper: false },
+    given: { chainTime: 1_001 },
     does: ['cancel'],
   },
   {
