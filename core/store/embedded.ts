@@ -4,6 +4,7 @@ import path from 'node:path'
 import { Kysely, SqliteAdapter, SqliteDialect, sql, type SqliteDatabase, type SqliteStatement } from 'kysely'
 import Libsql from 'libsql'
 import { createTurns } from '../base/async.ts'
+import { quoted } from '../base/printable.ts'
 import { createPrivate, HeldFolderError, holderOf, lockFolder, type FolderLock } from '../base/folder-lock.ts'
 import { migrate, type ColumnTypes } from './migrations.ts'
 import { createSqlStore, takeLease } from './sql-store.ts'
@@ -45,6 +46,7 @@ export async function openEmbedded({ dataDir, serverName, log }: { dataDir: stri
       return createSqlStore({
         kind: 'embedded',
         db,
+        log,
         faults: embeddedFaults,
         // Kysely would wake all waiters each time the connection is free, which is quadratic work.
         inTurn: createTurns(),
@@ -230,6 +232,8 @@ const reasons: Readonly<Record<string, string>> = {
   ENDED: 'the database rolled the transaction back',
 }
 
+const maxSaid = 200
+
 export const embeddedFaults: Faults = {
   of(error): Fault | undefined {
     const code = codeOf(error)
@@ -237,7 +241,8 @@ export const embeddedFaults: Faults = {
     if (reason === undefined) return undefined
     // A full disk refused the commit's last record, and without it there is no commit. After a failed fsync that record is in the file:
     // if the process dies before the next write overwrites it, the commit is found there.
-    return { reason, leavesCommitOpen: code !== 'FULL' && code !== 'MOVED' && code !== 'ENDED' }
+    const says = error instanceof Error && error.message !== '' ? quoted(error.message, maxSaid) : undefined
+    return { reason, says, leavesCommitOpen: code !== 'FULL' && code !== 'MOVED' && code !== 'ENDED' }
   },
   /** There is only one connection. */
   isCollision: () => false,

@@ -20,7 +20,7 @@ export interface ColumnTypes {
 }
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '018-key-leads'
+export const newestMigration = '021-refused-positions'
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
 const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<string, Migration>> => ({
@@ -41,7 +41,10 @@ const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<stri
   '015-bodies-in-two': bodiesInTwo,
   '016-alerts': alerts(types),
   '017-alerts-found': alertsFound(),
-  [newestMigration]: keyLeads(),
+  '018-key-leads': keyLeads(),
+  '019-market-samples': marketSamples(types),
+  '020-reported-answers': reportedAnswers(),
+  [newestMigration]: refusedPositions(types),
 })
 
 /** Those of versions before 0.2.0, whose stores are not read. No new one has such a name. */
@@ -157,6 +160,21 @@ const lostAnswers = (): Migration =>
     index('deliveries_done', "deliveries (asked_at) where state = 'delivered' and losses = 0"),
   )
 
+/** By what `sluice proxy` names answers in its reports. */
+const reportedAnswers = (): Migration =>
+  statements(
+    sql`alter table deliveries add column answer_id text not null default ''`,
+    index('deliveries_reported', "deliveries (answer_id) where answer_id <> ''"),
+  )
+
+/** Positions whose clients were refused what they asked of them. */
+const refusedPositions = ({ sortedText }: ColumnTypes): Migration =>
+  statements(
+    sql`create table refused_positions (refused_at bigint not null, client ${sortedText} not null, chain text not null, network text not null,
+      connector text not null, version text not null, token_id ${sortedText} not null, asked text not null, error text,
+      primary key (client, chain, network, connector, version, token_id))`,
+  )
+
 /** What clients have set for themselves by interfaces of plugins. */
 const preferences = ({ sortedText }: ColumnTypes): Migration =>
   statements(
@@ -233,6 +251,14 @@ const alertsFound = (): Migration =>
 
 /** Where keys are ahead of the clock from now on: what is journaled already stays in the days of its keys. */
 const keyLeads = (): Migration => statements(sql`create table key_leads (key_ms bigint not null primary key, created_ms bigint not null)`)
+
+/** What markets were read to be worth in the last minutes. */
+const marketSamples = ({ clustered, sortedText }: ColumnTypes): Migration =>
+  statements(
+    sql`create table market_samples (chain text not null, network text not null, series ${sortedText} not null, at bigint not null,
+      terms text not null, clock bigint not null, elapsed bigint not null, block_number bigint not null, block_hash text not null,
+      block_time bigint not null, body text not null, primary key (chain, network, series, at)) ${clustered}`,
+  )
 
 /** By what transactions are found besides. What is journaled already is read once for it. */
 const entryFilters = (): Migration => ({

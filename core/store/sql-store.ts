@@ -1,7 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql, type ControlledTransaction, type Kysely } from 'kysely'
 import { pause } from '../base/async.ts'
-import { StoreUnavailable, type Faults, type LeaseEvents, type ServerIdentity, type ServerLeases, type Store } from './store.ts'
+import {
+  StoreUnavailable,
+  type Fault,
+  type Faults,
+  type LeaseEvents,
+  type ServerIdentity,
+  type ServerLeases,
+  type Store,
+  type StoreLog,
+} from './store.ts'
 import type { Tables } from './tables.ts'
 
 /** Colliding transactions are retried after a random pause. */
@@ -13,6 +22,7 @@ interface SqlStoreParts extends Pick<Store, 'kind' | 'isServerAlive'> {
   openLeases(store: Store, server: ServerIdentity, events: LeaseEvents): ServerLeases
   db: Kysely<Tables>
   faults: Faults
+  log: StoreLog
   /** Serializes access where there is one connection. Writes then share commits. */
   inTurn?: <T>(work: () => Promise<T>) => Promise<T>
   /** What the write probe writes: as many bytes as have to fit. */
@@ -24,20 +34,46 @@ interface SqlStoreParts extends Pick<Store, 'kind' | 'isServerAlive'> {
 }
 
 /** A store on kysely: transactions, retries after collisions, and what an error means. */
-export function createSqlStore({ kind, db, faults, inTurn, ballast = '', fill, closed, isServerAlive, openLeases }: SqlStoreParts): Store {
+export function createSqlStore({
+  kind,
+  db,
+  faults,
+  log,
+  inTurn,
+  ballast = '',
+  fill,
+  closed,
+  isServerAlive,
+  openLeases,
+}: SqlStoreParts): Store {
   const serially = inTurn ?? ((work) => work())
   let closing: Promise<void> | undefined
   let probing: Promise<string | undefined> | undefined
   let wasFull = false
+  let failingFor: string | undefined
+
+  /** The operator reads why once, with the database's own words, until it works again or there is another reason. */
+  function report({ reason, says }: Fault): void {
+    if (failingFor !== reason) log.warn({ reason, says }, 'the store cannot be used')
+    failingFor = reason
+  }
+
+  function reportWorking(): void {
+    if (failingFor !== undefined) log.info({}, 'the store can be used again')
+    failingFor = undefined
+  }
 
   /** Turns faults of the database into StoreUnavailable. */
   async function withStoreErrors<T>(work: () => Promise<T>, { isCommit = false } = {}): Promise<T> {
     if (closing) throw new StoreUnavailable('the server is stopping')
     try {
-      return await work()
+      const result = await work()
+      if (isCommit) reportWorking()
+      return result
     } catch (error) {
       const fault = faults.of(error)
       if (!fault) throw error
+      if (!faults.isCollision(error)) report(fault)
       if (fault.isFull) wasFull = true
       throw new StoreUnavailable(fault.reason, { uncertain: isCommit && fault.leavesCommitOpen, cause: error })
     }

@@ -83,6 +83,8 @@ export interface OwnedLease {
 export interface Fault {
   /** A clause without secrets. */
   reason: string
+  /** The database's own words, in quotes, with their code. For the operator: callers do not see them. */
+  says?: string | undefined
   /** If it came during a commit: whether the commit may have happened all the same. */
   leavesCommitOpen: boolean
   /** There was no room: smaller writes may still find some. */

@@ -284,6 +284,24 @@ export interface DeliveryRow {
   losses: number
   /** What is done for it. */
   prepared: JsonText
+  /** Names the answer to the request that has it in reports of `sluice proxy` (`storedAnswerId`). Empty where nobody reports. */
+  answer_id: string
+}
+
+/** A client was refused what it asked of a position, and was not answered since (`core/transactions/refused-positions.ts`). */
+export interface RefusedPositionRow {
+  client: string
+  chain: string
+  network: string
+  connector: string
+  version: string
+  /** Its id, or the hash of the transaction that opens it. */
+  token_id: string
+  asked: 'position' | 'close'
+  /** By the clock of the server's machine. */
+  refused_at: Milliseconds
+  /** The name of the error; null: its answer did not reach it. */
+  error: string | null
 }
 
 /** What a client has set for itself by an interface (`preferences.ts`). */
@@ -293,6 +311,29 @@ interface PreferenceRow {
   client: string
   name: string
   value: string
+}
+
+/** One reading of a network's market (`core/market/kept-samples.ts`). */
+interface MarketSampleRow {
+  chain: string
+  network: string
+  /** Of one run of a server. */
+  series: string
+  /** By the steady clock of that run. */
+  at: Milliseconds
+  /** Hash of what the values depend on besides: another one makes them incomparable. */
+  terms: string
+  /** By the time of day of the database. */
+  clock: Milliseconds
+  /** The store's time. */
+  elapsed: Milliseconds
+  /** The newest block when it was made. */
+  block_number: number
+  block_hash: string
+  /** Seconds since the Unix epoch. */
+  block_time: number
+  /** JSON of what each token was worth. */
+  body: string
 }
 
 /** Where keys of entries are ahead of the time of their request (`core/transactions/journal/key-leads.ts`). */
@@ -385,12 +426,14 @@ export interface Tables {
   stops: StopRow
   kept_thin: KeptThinRow
   key_leads: KeyLeadRow
+  market_samples: MarketSampleRow
   budgets: BudgetRow
   reservations: ReservationRow
   refundable: RefundableRow
   approvals: ApprovalRow
   checkpoints: CheckpointRow
   deliveries: DeliveryRow
+  refused_positions: RefusedPositionRow
   preferences: PreferenceRow
   alerts: AlertRow
   alert_messages: AlertMessageRow

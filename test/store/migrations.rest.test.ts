@@ -9,8 +9,9 @@ import { isObject } from '../../core/base/json.ts'
 import { readKeptThin } from '../../core/store/kept-thin.ts'
 import { openPostgres } from '../../core/store/postgres/open.ts'
 import { StoreError } from '../../core/store/store.ts'
+import { createRefusedPositions } from '../../core/transactions/refused-positions.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
-import { giveLease, newEntry, queueOf } from '../transactions/journal/entries.ts'
+import { giveLease, newEntry, queueOf, newDeliveryRow } from '../transactions/journal/entries.ts'
 import { onBothEmptyStores, places, type StorePlace } from './stores.ts'
 
 const storeBefore = new URL('../fixtures/store-0.1.0/sluice.db.gz', import.meta.url)
@@ -101,6 +102,8 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
         alert_messages: messages,
         alert_silences: silences,
         key_leads: leads,
+        market_samples: samples,
+        refused_positions: refused,
         kysely_migration: migrations,
         entries: filled,
         ...after
@@ -113,9 +116,10 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
       expect(asRows(filled)).to.have.length(2)
       expect(stops).to.deep.equal([])
       expect(kept).to.deep.equal([{ client: '' }])
-      const newer = [budgets, reservations, approvals, refundable, checkpoints, deliveries, preferences, alerts, messages, silences, leads]
+      const newer = [budgets, reservations, approvals, refundable, checkpoints, deliveries, preferences, alerts, messages, silences]
+      newer.push(leads, samples, refused)
       expect(newer).to.deep.equal(newer.map(() => []))
-      expect(migrations).to.have.length(18)
+      expect(migrations).to.have.length(21)
 
       const again = await place().open()
       await again.write((tx) =>
@@ -162,8 +166,11 @@ describe('a store whose checkpoints have the number of transactions in a row of 
     it('has it beside the balances of that block', async () => {
       await (await place().open()).close()
       await outside(place(), async (run) => {
-        for (const later of ['alerts', 'alert_messages', 'alert_silences', 'key_leads']) await run(`drop table ${later}`)
+        for (const later of ['alerts', 'alert_messages', 'alert_silences', 'key_leads', 'market_samples', 'refused_positions'])
+          await run(`drop table ${later}`)
         await run('alter table checkpoints drop column nonce')
+        await run('drop index deliveries_reported')
+        await run('alter table deliveries drop column answer_id')
         await run(`delete from kysely_migration where name >= '014-checkpoint-nonces'`)
         for (const [block, token, balance] of [
           [1, 'nonce', 4],
@@ -183,6 +190,48 @@ describe('a store whose checkpoints have the number of transactions in a row of 
         [1, '0xb', 4],
         [2, '0xa', null],
       ])
+    })
+  })
+})
+
+describe('a store from before proxies reported which answers were read', () => {
+  onBothEmptyStores((place) => {
+    it('keeps its lost answers, which equal requests get', async () => {
+      await (await place().open()).close()
+      await outside(place(), async (run) => {
+        await run('drop table refused_positions')
+        await run('drop index deliveries_reported')
+        await run('alter table deliveries drop column answer_id')
+        await run(`delete from kysely_migration where name >= '020-reported-answers'`)
+        const { answer_id: _, ...row } = newDeliveryRow('once-1')
+        const values = Object.values({ ...row, state: 'lost', losses: 1 }).map((value) =>
+          typeof value === 'number' ? value : `'${value}'`,
+        )
+        await run(`insert into deliveries (${Object.keys(row).join(', ')}) values (${values.join(', ')})`)
+      })
+      const store = await place().open()
+      const rows = await store.read((db) => db.selectFrom('deliveries').selectAll().execute())
+      expect(rows).to.deep.equal([{ ...newDeliveryRow('once-1'), state: 'lost', losses: 1 }])
+    })
+  })
+})
+
+describe('a store from before positions were kept whose clients were refused', () => {
+  onBothEmptyStores((place) => {
+    it('keeps what it has, and these from then on', async () => {
+      await (await place().open()).close()
+      await outside(place(), async (run) => {
+        await run('drop table refused_positions')
+        await run(`delete from kysely_migration where name >= '021-refused-positions'`)
+        await run(`insert into preferences (interface, client, name, value) values ('bots', 'bot', 'wallet', '0x1')`)
+      })
+      const store = await place().open()
+      const kept = await store.read((db) => db.selectFrom('preferences').selectAll().execute())
+      expect(kept).to.deep.equal([{ interface: 'bots', client: 'bot', name: 'wallet', value: '0x1' }])
+      const position = { chain: 'ethereum', network: 'local', connector: 'uniswap', version: 'v3', tokenId: '38', client: 'bot' }
+      const refused = createRefusedPositions(store, log)
+      await refused.refuse(position, 'close', new Error('of the plugin'))
+      expect((await refused.list()).map(({ token_id: id, error }) => [id, error])).to.deep.equal([['38', 'UNKNOWN_ERROR']])
     })
   })
 })
@@ -235,6 +284,9 @@ describe('a migration', () => {
         { name: '016-alerts' },
         { name: '017-alerts-found' },
         { name: '018-key-leads' },
+        { name: '019-market-samples' },
+        { name: '020-reported-answers' },
+        { name: '021-refused-positions' },
       ])
       await before.write((tx) => sql`update servers set alive_until = 0`.execute(tx))
       const later = await openLater(place())

@@ -5,8 +5,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { sql } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import { postgresPool } from '../../core/store/postgres/connection.ts'
+import { postgresFaults } from '../../core/store/postgres/faults.ts'
+import { createSqlStore } from '../../core/store/sql-store.ts'
 import { StoreUnavailable, type Store } from '../../core/store/store.ts'
+import type { Tables } from '../../core/store/tables.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
 import type { Lease } from '../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
@@ -163,6 +167,48 @@ describe('a database in trouble', () => {
     await until('it is over', async () => (await store.failing()) === undefined)
     await works(store)
   })
+
+  /** What a session keeps from its beginning, and what it then refuses. */
+  const sessions: Readonly<Record<string, string>> = {
+    'may only read': 'default_transaction_read_only = on',
+    'has another role': 'role = nobody_writes',
+    'looks into another schema': 'search_path = nowhere',
+  }
+  for (const [what, setting] of Object.entries(sessions))
+    it(`whose session ${what}: a connection that began so is used for one write at most`, async () => {
+      const { url = '' } = place().options
+      const name = new URL(url).pathname.slice(1)
+      await place().open()
+      await postgres().query('drop role if exists nobody_writes')
+      await postgres().query('create role nobody_writes')
+      await postgres().query(`alter database ${name} set ${setting}`)
+      const log: object[] = []
+      const warn = (fields: object) => void log.push(fields)
+      const store = createSqlStore({
+        kind: 'postgres',
+        db: new Kysely<Tables>({
+          dialect: new PostgresDialect({ pool: postgresPool({ url, serverName: 'test', log: { info: () => {}, warn } }) }),
+        }),
+        log: { info: () => {}, warn },
+        faults: postgresFaults,
+        isServerAlive: () => sql<boolean>`false`,
+        openLeases: () => {
+          throw new Error('None are taken.')
+        },
+      })
+      const at = () => store.writeOnce((db) => db.updateTable('probes').set({ tries: 1 }).execute())
+      try {
+        const first = await Promise.allSettled(Array.from({ length: 30 }, at))
+        expect(first.filter(({ status }) => status === 'fulfilled')).to.have.length(0)
+        expect(log, 'the words of the database').to.satisfy((lines: { says?: string }[]) => lines.some(({ says }) => says !== undefined))
+        await postgres().query(`alter database ${name} reset all`)
+        const then = await Promise.allSettled(Array.from({ length: 30 }, at))
+        expect(then.filter(({ status }) => status === 'rejected')).to.have.length(0)
+      } finally {
+        await postgres().query(`alter database ${name} reset all`)
+        await store.close()
+      }
+    })
 
   async function resetReadOnly(): Promise<void> {
     // A statement of its own each: ALTER SYSTEM stands in no transaction.

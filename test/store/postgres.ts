@@ -167,8 +167,8 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** PostgreSQL refuses to run as root: then the folder is given to another user, and PostgreSQL runs as that user. */
-async function givenAway(...paths: readonly string[]): Promise<string[]> {
+/** PostgreSQL and PgBouncer refuse to run as root: then the folder is given to another user, whose command is returned. */
+export async function givenAway(...paths: readonly string[]): Promise<string[]> {
   if (process.getuid?.() !== 0) return []
   const [uid, gid] = idsOf('postgres') ?? idsOf('nobody') ?? []
   if (uid === undefined || gid === undefined) throw new Error('There is no user other than root that PostgreSQL could run as.')

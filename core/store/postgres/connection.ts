@@ -1,8 +1,16 @@
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import { Pool, TypeOverrides } from 'pg'
-import type { PoolClient, QueryResult } from 'pg'
+import type { ClientBase, PoolClient, QueryResult } from 'pg'
 import type { StoreLog } from '../store.ts'
-import { breaksConnection, ConnectionFault, isOfConnection, NotConnectedError, RolledBackError } from './faults.ts'
+import {
+  breaksConnection,
+  ConnectionFault,
+  isOfConnection,
+  NotConnectedError,
+  RolledBackError,
+  saidBy,
+  TransactionPoolingError,
+} from './faults.ts'
 
 /** After these times the operation has failed. Together they are shorter than a request's timeout. */
 const connectMs = 3_000
@@ -12,6 +20,10 @@ const answerMs = 4_000
 /** The database releases the locks of a server that was stopped within a transaction after this time. */
 const idleInTransactionMs = 3_000
 const migrationMs = 60_000
+
+/** Not as parameters of the connection's start, which PgBouncer refuses. */
+const boundSession = `select set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
+  set_config('idle_in_transaction_session_timeout', $3, false)`
 
 /** Named statements per connection. Each costs memory in the database, and lists come in many lengths. */
 const maxNamedStatements = 200
@@ -41,6 +53,7 @@ export interface PoolOptions {
 
 /** Connections with timeouts. A connection whose state is in doubt is not used again. */
 export function postgresPool({ url, serverName, log, forMigrations = false }: PoolOptions): PostgresPool {
+  const limits = forMigrations ? [migrationMs, migrationMs, migrationMs] : [statementMs, statementMs, idleInTransactionMs]
   const pool = new Pool({
     connectionString: url,
     application_name: `sluice ${serverName}`.slice(0, 63),
@@ -48,12 +61,13 @@ export function postgresPool({ url, serverName, log, forMigrations = false }: Po
     keepAlive: true,
     max: forMigrations ? 1 : 10,
     connectionTimeoutMillis: connectMs,
-    statement_timeout: forMigrations ? migrationMs : statementMs,
-    lock_timeout: forMigrations ? migrationMs : statementMs,
     query_timeout: forMigrations ? migrationMs + 1_000 : answerMs,
-    idle_in_transaction_session_timeout: forMigrations ? migrationMs : idleInTransactionMs,
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
+    onConnect: async (client: ClientBase) => void (await client.query(boundSession, limits)),
   })
-  pool.on('error', () => log.warn({}, 'an idle connection to the store was lost; the next one is made when it is needed'))
+  pool.on('error', (error) =>
+    log.warn({ says: saidBy(error) }, 'an idle connection to the store was lost; the next one is made when it is needed'),
+  )
   // A connection that breaks between two statements of a transaction reports it at the next one.
   pool.on('connect', (client) => void client.on('error', () => {}))
   const nameOf = createStatementNames()
@@ -66,6 +80,41 @@ export function postgresPool({ url, serverName, log, forMigrations = false }: Po
       }
     },
     end: () => pool.end(),
+  }
+}
+
+/**
+ * Two connections are two sessions of the database, each for as long as the connection lasts. A pooler in transaction mode gives a connection the
+ * session that was released first or last: in one of two rounds it gets the session of the other connection.
+ * @throws TransactionPoolingError, or the fault of a connection
+ */
+export async function requireSessions(options: PoolOptions): Promise<void> {
+  const pool = postgresPool(options)
+  const run = async (client: PostgresPoolClient, text: string) => (await client.query<{ pid: number }>(text, [])).rows[0]?.pid
+  const begin = async (client: PostgresPoolClient) => {
+    await run(client, 'begin')
+    return run(client, 'select pg_backend_pid() as pid')
+  }
+  try {
+    const one = await pool.connect()
+    const other = await pool.connect()
+    try {
+      for (const releasesFirst of [one, other]) {
+        const before = [await begin(one), await begin(other)]
+        await run(releasesFirst, 'commit')
+        await run(releasesFirst === one ? other : one, 'commit')
+        const ofOther = await begin(other)
+        const after = [await begin(one), ofOther]
+        await run(other, 'commit')
+        await run(one, 'commit')
+        if (before.some((pid, index) => pid !== after[index])) throw new TransactionPoolingError()
+      }
+    } finally {
+      one.release()
+      other.release()
+    }
+  } finally {
+    await pool.end()
   }
 }
 

@@ -5,6 +5,7 @@ import { newestMigration } from '../migrations.ts'
 import { takeLease } from '../sql-store.ts'
 import { StoreUnavailable, type LeaseEvents, type ServerIdentity, type ServerLeases, type Store } from '../store.ts'
 import { reasonOf } from '../../base/errors.ts'
+import { saidBy } from './faults.ts'
 
 /** A server counts as dead this long after its last heartbeat. */
 const sessionMs = 5_000
@@ -77,8 +78,12 @@ export function postgresLeases({ store, url, serverId, serverName, log }: LeaseP
   }
 
   function onError(error: unknown): number {
-    const { cause = error } = error instanceof Error ? error : {}
-    if (!isFailing) log.warn({ reason: reasonOf(cause) }, 'leases cannot be renewed')
+    const { cause } = error instanceof Error ? error : {}
+    if (!isFailing)
+      log.warn(
+        { reason: error instanceof StoreUnavailable ? error.reason : reasonOf(error), says: saidBy(cause) },
+        'leases cannot be renewed',
+      )
     isFailing = true
     return heartbeatAfterErrorMs
   }

@@ -5,8 +5,8 @@ import { migrate, type ColumnTypes } from '../migrations.ts'
 import { createSqlStore } from '../sql-store.ts'
 import { StoreError, type Store, type StoreLog } from '../store.ts'
 import type { Tables } from '../tables.ts'
-import { postgresPool } from './connection.ts'
-import { isRefusal, isTooSlow, postgresFaults } from './faults.ts'
+import { postgresPool, requireSessions } from './connection.ts'
+import { isRefusal, isTooSlow, postgresFaults, saysIn } from './faults.ts'
 import { isServerAlive, postgresLeases } from './leases.ts'
 
 /** A database that starts together with the server is waited for. */
@@ -78,10 +78,12 @@ export async function openPostgres({ url, serverName, log, later }: PostgresOpti
   for (let tries = 1; ; tries += 1) {
     const db = connect(true)
     try {
+      await requireSessions({ url, serverName, log })
       await migrate(db, columnTypes, log, later)
       return createSqlStore({
         kind: 'postgres',
         db: connect(false),
+        log,
         faults: postgresFaults,
         fill: writeNewTable,
         isServerAlive,
@@ -96,8 +98,10 @@ export async function openPostgres({ url, serverName, log, later }: PostgresOpti
       const fault = postgresFaults.of(error)
       if (!fault) throw error
       if (isRefusal(error) || performance.now() > from + (isTooSlow(error) ? othersMigrateMs : startMs))
-        throw new StoreError(`The store in PostgreSQL cannot be opened: ${fault.reason}. Look at store.url.`, { cause: error })
-      if (tries === 1) log.warn({ reason: fault.reason }, 'the store in PostgreSQL cannot be opened yet')
+        throw new StoreError(`The store in PostgreSQL cannot be opened: ${fault.reason}.${saysIn(fault)} Look at store.url.`, {
+          cause: error,
+        })
+      if (tries === 1) log.warn({ reason: fault.reason, says: fault.says }, 'the store in PostgreSQL cannot be opened yet')
       await pause(pauseMs)
     } finally {
       await db.destroy()
