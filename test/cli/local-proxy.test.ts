@@ -10,7 +10,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { startLocalProxy, type LocalProxy, type ProxyOptions } from '../../core/cli/local-proxy.ts'
 import { createSocketTable, type Ends } from '../../core/base/socket-table.ts'
-import { AnswerDelivery } from '../../core/http/answer-delivery.ts'
+import { createUnreadAnswers } from '../../core/cli/unread-answers.ts'
+import { answerIdHeader, reportPath } from '../../core/http/answer-reports.ts'
 import { createTlsServer } from '../../core/tls/tls-server.ts'
 import { until } from '../transactions/site.ts'
 import { madeCertificates, removeFolders } from '../tls/certificates.ts'
@@ -205,63 +206,148 @@ describe('a local proxy', () => {
 
   describe('whose client gets an answer to a POST', () => {
     const one = 'POST /trade HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}'
+    /** Reports as they came, each with the path of its request; and requests. */
     let told: string[] = []
+    let sockets: IncomingMessage['socket'][] = []
+    let takesReports = true
     beforeEach(() => {
       told = []
+      sockets = []
+      takesReports = true
+      const paths = new Map<unknown, string | undefined>()
       answer = (request, response) => {
-        const delivery = new AnswerDelivery(request, response)
-        void delivery.delivered.then((isDelivered) => told.push(isDelivered ? 'delivered' : 'lost'))
-        void delivery.broken(60_000).then(() => told.push('broken'))
-        const text = JSON.stringify({ url: request.url })
-        request.resume().on('end', () => response.writeHead(200, { 'content-length': text.length }).end(text))
+        const { url, headers } = request
+        let body = ''
+        request.setEncoding('utf8').on('data', (part: string) => (body += part))
+        request.on('end', () => {
+          if (url === reportPath) {
+            if (!takesReports) return response.writeHead(503).end()
+            for (const { id, read } of JSON.parse(body).answers) told.push(`${paths.get(id)} ${read ? 'read' : 'unread'}`)
+            return response.end('{}')
+          }
+          sockets.push(request.socket)
+          paths.set(headers[answerIdHeader], url)
+          told.push(`${url}`)
+          if (url === '/slow') return
+          response.setHeader(answerIdHeader, headers[answerIdHeader] ?? '')
+          response.end('{}')
+        })
       }
     })
 
+    const tells = (...all: string[]) => until(`it tells ${all.join(', ')}`, async () => JSON.stringify(told) === JSON.stringify(all))
+
+    /** A client that has not read the answer to its request, which its system has. */
     async function answered(port: number, request = one): Promise<net.Socket> {
-      const client = net.connect(port, '127.0.0.1').on('error', () => {})
+      // Before it is connected: later it would have begun to read.
+      const client = net
+        .connect(port, '127.0.0.1')
+        .on('error', () => {})
+        .pause()
       await once(client, 'connect')
-      client.pause().write(request)
-      await until('it is delivered', async () => told.includes('delivered'))
-      // The proxy has it, too, and its client's system.
-      await sleep(50)
+      const before = told.filter((each) => each === '/trade read').length
+      client.write(request)
+      await until('it is written', async () => told.filter((each) => each === '/trade read').length > before)
       return client
     }
 
     for (const [how, request] of Object.entries({
       'is kept': one,
-      'ends with the answer': one.replace('{}', '').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n{}'),
+      'ends with the answer': one.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'),
+      'is of HTTP/1.0': one.replace('1.1', '1.0'),
     }))
       it(`tells the server where the connection, which ${how}, breaks before the client has read it, whoever else asks meanwhile`, async () => {
         const { port } = await proxy()
         const client = await answered(port, request)
+        expect((await ask(port, { path: '/other' })).status).to.equal(200)
         expect((await ask(port, { method: 'POST', path: '/other', body: '{}' })).status).to.equal(200)
+        const before = ['/trade', '/trade read', '/other', '/other', '/other read']
+        await tells(...before)
         client.resetAndDestroy()
-        await until('it is told', async () => told.includes('broken'))
-        expect(told).to.deep.equal(['delivered', 'delivered', 'broken'])
+        await tells(...before, '/trade unread')
+        const [own, ...others] = sockets
+        expect(others).not.to.include(own)
       })
+
+    it('tells the server of an answer that never came to its client', async () => {
+      const { port } = await proxy()
+      const gone = send(port, { method: 'POST', path: '/slow', body: '{}' }).on('error', () => {})
+      await tells('/slow')
+      gone.destroy()
+      await tells('/slow', '/slow unread')
+      const lost = ask(port, { method: 'POST', path: '/slow', body: '{}' }).catch((error: NodeJS.ErrnoException) => error.code)
+      await tells('/slow', '/slow unread', '/slow')
+      sockets.at(-1)?.destroy()
+      expect(await lost).to.equal('ECONNRESET')
+      await tells('/slow', '/slow unread', '/slow', '/slow unread')
+    })
+
+    it('sends on what may act only once the server knows of the answers before', async () => {
+      const { port } = await proxy()
+      takesReports = false
+      expect((await ask(port, { method: 'POST', path: '/trade', body: '{}' })).status).to.equal(200)
+      const refused = await ask(port, { method: 'POST', path: '/trade', body: '{}' })
+      expect(refused.status).to.equal(503)
+      expect((await ask(port, { path: '/' })).status).to.equal(200)
+      expect(told).to.deep.equal(['/trade', '/'])
+      takesReports = true
+      expect((await ask(port, { method: 'POST', path: '/trade', body: '{}' })).status).to.equal(200)
+      await tells('/trade', '/', '/trade read', '/trade', '/trade read')
+    })
+
+    it('says nothing to a server that waits for no report', async () => {
+      const { port } = await proxy()
+      answer = (request, response) => (told.push(`${request.url}`), echo(request, response))
+      for (let index = 0; index < 3; index++) await ask(port, { method: 'POST', path: '/quote', body: '{}' })
+      expect(told).to.deep.equal(['/quote', '/quote', '/quote'])
+      expect(connections).to.equal(1)
+    })
 
     it('uses the connection to the server again once the client asks more, or has ended its own', async () => {
       const { port } = await proxy()
       for (let index = 0; index < 3; index++) {
         const client = await answered(port)
         client.resume().write(one)
-        await until('two are delivered', async () => told.length === 2)
+        await until('two are read', async () => told.filter((each) => each === '/trade read').length === 2)
         client.end()
         await once(client, 'close')
         told = []
       }
-      expect(connections).to.equal(1)
+      expect(new Set(sockets).size).to.equal(1)
     })
 
     it('holds few connections of those whose clients ask nothing more', async () => {
       const { port } = await proxy()
       const clients: net.Socket[] = []
-      for (let index = 0; index < 50; index++) {
-        clients.push(await answered(port))
-        told = []
-      }
-      expect(connections).to.be.at.most(33)
+      for (let index = 0; index < 50; index++) clients.push(await answered(port))
+      await until('the others are closed', async () => sockets.filter((socket) => !socket.destroyed).length <= 32)
+      // What they have not read is known all the same.
+      clients[0]?.resetAndDestroy()
+      await until('it is told', async () => told.includes('/trade unread'))
       for (const client of clients) client.destroy()
+    })
+
+    it('reports an answer as unread that was written to an end which was closed in that moment', async () => {
+      const reported: boolean[] = []
+      const ended: string[] = []
+      const unread = createUnreadAnswers({ add: async ({ read }) => void reported.push(read) })
+      const server = http.createServer((_request, response) => {
+        const connection = { options: {}, isOpen: true, release: () => ended.push('released'), end: () => ended.push('ended') }
+        const followed = unread.follow(response, connection)
+        followed.sent()
+        followed.answered(true)
+        // The system has closed it when this returns, and this process reads of it later.
+        client.destroy()
+        response.end('{}')
+      })
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const client = net.connect((server.address() as AddressInfo).port, '127.0.0.1')
+      client.write(one)
+      await until('it is reported', async () => reported.length > 0)
+      server.closeAllConnections()
+      server.close()
+      expect({ reported, ended }).to.deep.equal({ reported: [false], ended: ['ended'] })
     })
   })
 
