@@ -57,14 +57,20 @@ export interface LiquidityChange {
   readonly connector: string
   /** Of a position, or the pool of shares. */
   readonly id: string
+  readonly isPosition: boolean
   /** The ids of each version are its own. Undefined where the request named none: then the connector has one. */
   readonly version: string | undefined
   /** Above 0 what was added. */
   readonly liquidity: DecimalParts
+  /** All that it paid was fees. */
   readonly isCollect: boolean
-  /** Of a removal, smallest units by token address; `unknown`: its receipt does not tell them from what was removed. */
+  /** The wallet. */
+  readonly address: string
+  /** Of another removal, smallest units by token address; `unknown`: its receipt does not tell them from what was removed. */
   readonly fees?: Readonly<Record<string, bigint>> | 'unknown'
 }
+
+type Fields = { readonly [field: string]: Json }
 
 /** What a mined transaction paid; undefined where nobody knows all of it. */
 export type CostOf = (entry: Entry) => Cost | undefined
@@ -128,7 +134,7 @@ function sideOf({ path, fields }: Partial<NonNullable<Entry['request']>> = {}): 
 }
 
 function liquidityOf(entry: Entry): LiquidityChange | 'unknown' | undefined {
-  const { kind, outcome, planned, request, movements, connector = '' } = entry
+  const { kind, outcome, planned, request, connector = '' } = entry
   if (kind !== 'liquidity' || isBeforeLast(entry)) return undefined
   if (!isObject(outcome)) return 'unknown'
   const { tokenId, pool } = outcome
@@ -140,15 +146,27 @@ function liquidityOf(entry: Entry): LiquidityChange | 'unknown' | undefined {
   // A new position says in its plan which version it is of.
   const version =
     textIn(fields, 'version') ?? (isObject(planned) && fields['tokenId'] === undefined ? textIn(planned, 'version') : undefined)
-  const isRemoval = path.endsWith('/remove') && typeof tokenId === 'string'
-  // Of a position without liquidity only fees are left to remove.
-  const isCollect = path.endsWith('/collect_fees') || (isRemoval && amount.digits === 0n)
-  const change = { connector, id, version, liquidity, isCollect }
-  return isRemoval && !isCollect ? { ...change, fees: feesIn(outcome, movements) ?? 'unknown' } : change
+  const isPosition = typeof tokenId === 'string'
+  const change = { connector, id, isPosition, version, liquidity, address: entry.address }
+  if (path.endsWith('/add') || !isPosition) return { ...change, isCollect: false }
+  const fees = feesOf(entry, outcome, amount.digits === 0n)
+  return fees === 'all' ? { ...change, isCollect: true } : { ...change, isCollect: false, fees }
 }
 
+/** The fees in the payment of a removal, by its fill and not by its path: liquidity that others had removed before is paid out with them. */
+function feesOf({ plugin, movements }: Entry, outcome: Fields, isWithoutRemoval: boolean): 'all' | NonNullable<LiquidityChange['fees']> {
+  const told = ['0', '1'].map((place) => ({ paid: decimalIn(outcome, `amount${place}`), fee: decimalIn(outcome, `fees${place}`) }))
+  // Fills of built-in connectors tell since 0.3 where nobody knows the fees. Before, those without fees were of exchanges that owe a position nothing else.
+  if (told.every(({ fee }) => fee === undefined) && outcome['lacksFees'] !== true && plugin === undefined && isWithoutRemoval) return 'all'
+  if (told.every(({ paid, fee }) => paid && fee && isSame(paid, fee))) return 'all'
+  return feesIn(outcome, movements) ?? 'unknown'
+}
+
+const isSame = (one: DecimalParts, other: DecimalParts): boolean =>
+  one.digits * 10n ** BigInt(other.scale) === other.digits * 10n ** BigInt(one.scale)
+
 /** A fill does not name the tokens: they are those of which the wallet got its amounts, which have as many decimals as the token. */
-function feesIn(outcome: Json, movements: Entry['movements'] = {}): Readonly<Record<string, bigint>> | undefined {
+function feesIn(outcome: Fields, movements: Entry['movements'] = {}): Readonly<Record<string, bigint>> | undefined {
   const fees: Record<string, bigint> = {}
   for (const place of ['0', '1']) {
     const [fee, amount] = [decimalIn(outcome, `fees${place}`), decimalIn(outcome, `amount${place}`)]
@@ -161,7 +179,7 @@ function feesIn(outcome: Json, movements: Entry['movements'] = {}): Readonly<Rec
   return fees
 }
 
-function textIn(fields: Readonly<Record<string, unknown>> = {}, field: string): string | undefined {
+export function textIn(fields: Readonly<Record<string, unknown>> = {}, field: string): string | undefined {
   const text = fields[field]
   return typeof text === 'string' ? text : undefined
 }

@@ -23,6 +23,9 @@ export interface PairBook extends OnNetwork {
   receivedRaw: bigint
   readonly average: Position
   readonly fifo: Position
+  /** What was held before, and what it had cost: in the positions, and in no sum of trades. */
+  openingRaw: bigint
+  openingCostRaw: bigint
 }
 
 interface TokenBook extends OnNetwork {
@@ -40,7 +43,15 @@ export interface LiquidityBook extends OnNetwork {
   readonly connector: string
   readonly id: string
   readonly version: string | undefined
+  /** And not the shares of a pool. */
+  readonly isPosition: boolean
+  /** Whose transactions changed it, by `addressKey`. */
+  readonly wallets: Set<string>
   liquidity: DecimalParts
+  /** By the chain, where it is open by its transactions: `emptied`, `burnt` or `given to` somebody. */
+  ended?: string
+  /** Why nobody knows that. */
+  notCompared?: string
   /** Of one of its transactions nobody knows all that it moved. */
   lacksMovements: boolean
   /** A removal has paid out fees with the rest, and nothing tells how much. */
@@ -68,8 +79,14 @@ export interface Book {
 
 const noAmount: DecimalParts = { digits: 0n, scale: 0 }
 
-/** @param isWhole it has all that its wallets ever did: else they may hold what they held before, or what others asked for */
-export function createBook({ isWhole = true }: { readonly isWhole?: boolean } = {}): Book {
+/**
+ * @param isWhole it has all that its wallets ever did: else they may hold what they held before, or what others asked for
+ * @param tokenOf the token in whose place a token is traded, as the wrapped coin for the coin
+ */
+export function createBook({
+  isWhole = true,
+  tokenOf = (_on, token) => token,
+}: { readonly isWhole?: boolean; readonly tokenOf?: (on: OnNetwork, token: string) => string } = {}): Book {
   const pairs = new Map<string, PairBook>()
   const tokens = new Map<string, TokenBook>()
   const fees = new Map<string, FeeBook>()
@@ -80,8 +97,12 @@ export function createBook({ isWhole = true }: { readonly isWhole?: boolean } = 
   const lacking = { movements: 0, coin: 0, fills: 0, fees: 0 }
   const fillQueue = createFillQueue()
 
-  function takeTrade({ chain, network }: OnNetwork, trade: Trade): void {
-    const { base, quote, venue, side, baseAmount, quoteAmount, otherFee } = trade
+  function takeTrade({ chain, network }: OnNetwork, trade: Trade, isOpening = false): void {
+    const { venue, side, baseAmount, quoteAmount, otherFee } = trade
+    const known = (token: string) => (venue === undefined ? tokenOf({ chain, network }, token) : token)
+    const [base, quote] = [known(trade.base), known(trade.quote)]
+    // A trade of the coin for its wrapped form, where both are one.
+    if (addressKey(base) === addressKey(quote)) return
     const pair = at(pairs, [chain, network, addressKey(base), addressKey(quote), venue ?? ''], () => ({
       chain,
       network,
@@ -98,9 +119,17 @@ export function createBook({ isWhole = true }: { readonly isWhole?: boolean } = 
       receivedRaw: 0n,
       average: createPosition('average'),
       fifo: createPosition('fifo'),
+      openingRaw: 0n,
+      openingCostRaw: 0n,
     }))
     rescale(pair, Math.max(pair.baseDecimals, baseAmount.scale), Math.max(pair.quoteDecimals, quoteAmount.scale))
     const [baseRaw, quoteRaw] = [rawOf(baseAmount, pair.baseDecimals), rawOf(quoteAmount, pair.quoteDecimals)]
+    if (isOpening) {
+      pair.openingRaw += baseRaw
+      pair.openingCostRaw += quoteRaw
+      for (const position of [pair.average, pair.fifo]) position.buy(baseRaw, quoteRaw)
+      return
+    }
     pair.trades += 1
     if (otherFee) pair.otherFees.set(otherFee.token, plus(pair.otherFees.get(otherFee.token) ?? noAmount, otherFee.amount))
     if (side === 'BUY') {
@@ -118,7 +147,7 @@ export function createBook({ isWhole = true }: { readonly isWhole?: boolean } = 
 
   function takeFill(on: OnNetwork, fill: OrderTrade): void {
     if (fill.perpetual) perpetuals.takeFill(on, fill, fill.perpetual)
-    else takeTrade(on, fill.trade)
+    else takeTrade(on, fill.trade, fill.isOpening)
   }
 
   function takeMovements({ chain, network, movements = {}, liquidity: change }: BookLine): void {
@@ -136,21 +165,25 @@ export function createBook({ isWhole = true }: { readonly isWhole?: boolean } = 
     }
   }
 
-  function positionOf({ chain, network }: OnNetwork, { connector, id, version }: LiquidityChange): LiquidityBook {
+  function positionOf({ chain, network }: OnNetwork, { connector, id, version, isPosition, address }: LiquidityChange): LiquidityBook {
     const name = [chain, network, connector, addressKey(id)].join(' ')
     const of = version ?? versions.get(name)
     versions.set(name, of)
-    return at(liquidity, [name, of ?? ''], () => ({
+    const book: LiquidityBook = at(liquidity, [name, of ?? ''], () => ({
       chain,
       network,
       connector,
       id,
       version: of,
+      isPosition,
+      wallets: new Set(),
       liquidity: noAmount,
       lacksMovements: false,
       lacksFees: false,
       tokens: new Map(),
     }))
+    book.wallets.add(addressKey(address))
+    return book
   }
 
   return {
@@ -213,6 +246,8 @@ function rescale(pair: PairBook, baseDecimals: number, quoteDecimals: number): v
     soldRaw: pair.soldRaw * base,
     spentRaw: pair.spentRaw * quote,
     receivedRaw: pair.receivedRaw * quote,
+    openingRaw: pair.openingRaw * base,
+    openingCostRaw: pair.openingCostRaw * quote,
   })
   for (const position of [pair.average, pair.fifo]) position.rescale(base, quote)
 }

@@ -1,10 +1,10 @@
 // Checks the book of one wallet on one network: the journal's side of `verify-wallet.ts`.
-import { addressKey } from '../base/addresses.ts'
+import { addressKey, canonicalHash } from '../base/addresses.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { At, PastBlock, WalletHistory } from '../contracts/index.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
 import { paidCost } from '../transactions/costs.ts'
-import { canonicalHash, type Entry } from '../transactions/entry.ts'
+import type { Entry } from '../transactions/entry.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import { verifyWallet, type WalletCheck } from './verify-wallet.ts'
 import type { OwnTransaction } from './wallet-ledger.ts'

@@ -1,16 +1,20 @@
 // The books that are being read for callers. One of a million transactions takes minutes, longer than a request may: who asks again with the same words gets the
 // same run, and its sums once they are whole.
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { addressKey, isSameAddress } from '../base/addresses.ts'
 import { SluiceError } from '../base/errors.ts'
 import { chargeAlike } from '../base/fair-turns.ts'
 import { ownId } from '../config/clients.ts'
+import { pairName } from '../store/entry-filters.ts'
 import { payerOf, type Entry } from '../transactions/entry.ts'
 import type { EntryFilter, EntryPage } from '../transactions/journal/journal.ts'
 import { newestEntries } from '../transactions/newest-entries.ts'
 import { keyTimeMs } from '../transactions/submit-request.ts'
 import { createBook, type Book } from './book.ts'
-import { lineOf, type LineReaders } from './book-lines.ts'
+import { lineOf, type LineReaders, type OnNetwork } from './book-lines.ts'
+import type { OrderTrade } from './trades.ts'
 import { readLines, unpaired } from './pair-lines.ts'
+import { compareHeld, type HeldReader } from './held-positions.ts'
 import { readFunding, type FundingReaders } from './funding.ts'
 import { readInOrder } from './in-order.ts'
 import { noteUnsearched, readLiquidations, type EarlierPositions, type LiquidationReaders, type MarketWallet } from './liquidations.ts'
@@ -69,6 +73,13 @@ export interface BookReaders extends LineReaders, LiquidationReaders {
   ): Promise<{ readonly lacksSome: boolean }>
   readonly positionsOf: PositionReader
   readonly orderLiquidationsOf: OrderLiquidationReader
+  readonly heldPositions: HeldReader
+  /** What wallets held before the journal begins. */
+  readonly openings: readonly (OnNetwork & { readonly wallet: string; readonly fill: () => OrderTrade })[]
+  /** The token in whose place a token is traded. */
+  tokenFor(on: OnNetwork, token: string): string
+  /** Whether the server has its key. */
+  isWallet(chain: string, address: string): boolean
 }
 
 export function createBookRuns(
@@ -123,7 +134,7 @@ function startRun(
   signal: AbortSignal,
   onStretch: () => void,
 ): BookRun {
-  const book = createBook({ isWhole: from === undefined && filter.client === undefined })
+  const book = createBook({ isWhole: from === undefined && filter.client === undefined, tokenOf: readers.tokenFor })
   const run: BookRun = { book, entries: 0, damaged: 0, until: from, part: undefined, state: 'reading', done: read() }
   run.done.then(
     () => void (run.state = 'whole'),
@@ -133,9 +144,11 @@ function startRun(
 
   async function read(): Promise<void> {
     const { client } = filter
+    addOpenings()
     const last = await lastMs()
     const earlier = from === undefined || last === undefined ? [] : await readers.marketsBefore(filter, from, signal)
     if (last !== undefined) await readOwn(Math.min(last + 1, to ?? Infinity), earlier)
+    else book.finish()
     if (client !== undefined && client !== ownId) await readUpkeep(client)
     if (last === undefined) return
     const { fundingOf } = readers
@@ -143,6 +156,27 @@ function startRun(
     await readLiquidations(book, { from, to, client }, await positionsBefore(), readers, signal)
     if (from === undefined && to === undefined && client === undefined) await comparePositions(book, readers.positionsOf, signal)
     noteUnsearched(book)
+    // What was open at an earlier moment, the chain of now does not tell.
+    if (to === undefined) await compareHeld(book, readers.heldPositions, isOwn, signal)
+  }
+
+  function isOwn(chain: string, address: string): boolean {
+    const { address: only, addresses } = filter
+    if (only !== undefined) return isSameAddress(only, address)
+    return addresses ? addresses.has(addressKey(address)) : readers.isWallet(chain, address)
+  }
+
+  /** They are of a wallet, and of no client or exchange. Of one pair those whose tokens it names. */
+  function addOpenings(): void {
+    const { client, connector, chain, network, pair, pairAliases = [] } = filter
+    if (client !== undefined || connector !== undefined) return
+    for (const { fill, wallet, ...on } of readers.openings) {
+      const { atMs, trade } = fill()
+      const isOf = (chain ?? on.chain) === on.chain && (network ?? on.network) === on.network && isOwn(on.chain, wallet)
+      if (!isOf || atMs < (from ?? -Infinity) || atMs >= (to ?? Infinity)) continue
+      if (pair !== undefined && ![pair, ...pairAliases.map((each) => each.pair)].includes(pairName(trade.base, trade.quote))) continue
+      book.addFill(on, { atMs, trade, isOpening: true })
+    }
   }
 
   /** When the newest of these was requested, also of one that cannot be read: that ends no book, those before it count. */

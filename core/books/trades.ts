@@ -1,6 +1,7 @@
 // What was traded of a pair: by the receipt of a swap, or by the fills of orders in books. Pure.
 import { parseDecimal, type DecimalParts } from '../base/decimal.ts'
 import { isObject } from '../base/json.ts'
+import type { OpeningBalance } from '../config/openings.ts'
 import type { Json, Token } from '../contracts/index.ts'
 import type { Entry } from '../transactions/entry.ts'
 import { lacksFills, type OrderFill, type PlacedOrder } from '../transactions/order-fills.ts'
@@ -41,6 +42,8 @@ export interface OrderTrade {
   readonly atMs: number
   readonly trade: Trade
   readonly perpetual?: OrderPerpetual
+  /** It was held before, and is no trade: it brings what it had cost. */
+  readonly isOpening?: true
 }
 
 export interface OrderPerpetual {
@@ -69,6 +72,13 @@ function mayLack({ isOpen, report, about, fills }: PlacedOrder): boolean {
   const { amount } = isObject(about) ? about : {}
   return isOpen === true && typeof amount === 'string' && lacksFills(amount, fills)
 }
+
+/** What a wallet held before the journal begins. @param addressOf of a symbol or an address on that network */
+export const openingTrade = ({ atMs, base, quote, amount, cost }: OpeningBalance, addressOf: (token: string) => string): OrderTrade => ({
+  atMs,
+  isOpening: true,
+  trade: { base: addressOf(base), quote: addressOf(quote), side: 'BUY', baseAmount: parseDecimal(amount), quoteAmount: parseDecimal(cost) },
+})
 
 /** What an exchange of order books liquidated of a position. */
 export const liquidationTradeOf = (fill: OrderFill & Pick<Trade, 'side'>, of: Pick<OrderPerpetual, 'connector' | 'address' | 'market'>) =>

@@ -5,6 +5,8 @@ import { csvWriter } from '../base/csv.ts'
 import { plainJson } from '../base/printable.ts'
 import type { Settings } from '../config/settings.ts'
 import { bookColumns, bookLines, pairNameOf, positionNameOf } from '../handlers/book-columns.ts'
+import { ledgerCommand } from './books-ledger.ts'
+import { openCommand } from './books-open.ts'
 import { verifyCommand } from './books-verify.ts'
 import { examples, printResult, table } from './output.ts'
 import { showProgress } from './progress.ts'
@@ -29,10 +31,14 @@ interface BooksOptions extends ServerOptions {
 export function booksCommand(settingsOf: () => Settings): Command {
   return addServerOptions(
     new Command('books')
-      .description('what transactions moved, earned and cost: totals, profit of trades, fees, liquidity; and verify, against the chain')
+      .description(
+        'what transactions moved, earned and cost: totals, profit of trades, fees, liquidity; verify, against the chain; ledger, each change of a balance; open, what was held before',
+      )
       // An option behind a subcommand is the subcommand's own.
       .enablePositionalOptions()
       .addCommand(verifyCommand(settingsOf))
+      .addCommand(ledgerCommand(settingsOf))
+      .addCommand(openCommand(settingsOf))
       .option('--from <date>', 'only those requested at this date or later, e.g. 2026-03-01 (UTC) or 2026-03-01T12:00Z')
       .option('--to <date>', 'only those requested before this date')
       .option('--client <name>', 'only those that this client asked for')
@@ -106,6 +112,7 @@ export function describeBook(book: BooksResponse): string {
           each.unrealized?.averageCost ?? 'not known',
         ],
         below: [
+          ...(each.opening ? [`held before: ${each.opening.amount} ${each.base}, which had cost ${each.opening.cost} ${each.quote}`] : []),
           `bought ${each.bought} ${each.base} for ${each.spent} ${each.quote}, sold ${each.sold} for ${each.received}`,
           ...(each.otherFees ?? []).map(({ token, amount }) => `fees of orders, in no profit: ${amount} ${token}`),
           ...(each.noValue === undefined ? [] : [each.noValue]),
@@ -154,7 +161,12 @@ export function describeBook(book: BooksResponse): string {
       'Liquidity',
       ['network', 'position', 'state', 'against holding'],
       liquidity.map((each) => ({
-        cells: [networkPath(each), positionNameOf(each), each.closed ? 'closed' : 'open', each.againstHolding ?? 'not known'],
+        cells: [
+          networkPath(each),
+          positionNameOf(each),
+          each.ended ?? (each.closed ? 'closed' : 'open'),
+          each.againstHolding ?? 'not known',
+        ],
         below: [
           ...each.tokens.map(
             ({ token, symbol = token, paid, received, fees: collected }) =>

@@ -6,7 +6,7 @@ import { SluiceError } from '../../core/base/errors.ts'
 import { createFairTurns, payerOf } from '../../core/base/fair-turns.ts'
 import type { Json } from '../../core/contracts/index.ts'
 import { fundingOf, lastBlockBefore, liquidationsOf, orderLiquidationsOf, positionsOf } from '../../core/handlers/clob/funding-sums.ts'
-import { bookHandlers, orderTokens } from '../../core/handlers/books.ts'
+import { bookHandlers, openingsOf, orderTokens, wrappedFor } from '../../core/handlers/books.ts'
 import { paidCostOf } from '../../core/handlers/mined-amounts.ts'
 import type { Registry } from '../../core/plugins/index.ts'
 import { filtersOf, isOfPair } from '../../core/store/entry-filters.ts'
@@ -36,10 +36,21 @@ interface BookOptions {
   readonly signal?: AbortSignal
   /** The chain tells when its blocks were: one each second, the eighth at `start`. */
   readonly hasTimes?: boolean
+  /** As the settings have it. */
+  readonly opening?: readonly string[]
+  readonly coinAsWrapped?: boolean
 }
 
 async function bookWith(
-  { venue, request = {}, before = [], signal = new AbortController().signal, hasTimes = false }: BookOptions,
+  {
+    venue,
+    request = {},
+    before = [],
+    signal = new AbortController().signal,
+    hasTimes = false,
+    opening = [],
+    coinAsWrapped = false,
+  }: BookOptions,
   ...parts: readonly object[]
 ): Promise<BooksResponse> {
   const entries = parts.map((part, index) => {
@@ -81,7 +92,7 @@ async function bookWith(
       rail: { paidFees: (receipt: Json) => paidFees(receipt, false) },
       head: async () => ({ number: 1_000_000n }),
       confirmations: 1,
-      ...(hasTimes && { evm: { history: { blocks } } }),
+      evm: { wrapped: { token: listed[1] }, ...(hasTimes && { history: { blocks } }) },
     },
     tokens: {
       listedAt: (address: string) => listed.find((token) => token.address === address),
@@ -106,6 +117,10 @@ async function bookWith(
         for (const each of changes) tells(each)
         return { lacksSome: damaged.length > 0 }
       },
+      heldPositions: async () => ({ unknown: 'no chain' }),
+      isWallet: () => true,
+      openings: openingsOf(opening, registry),
+      tokenFor: (on, token) => (coinAsWrapped ? wrappedFor(on, token, registry) : token),
       liquidationsOf: (of, at) => liquidationsOf(of, registry, at),
       orderLiquidationsOf: (of, at) => orderLiquidationsOf(of, registry, at),
       blockBefore: (of, momentMs, at) => lastBlockBefore(of, momentMs, registry, at),
@@ -113,6 +128,7 @@ async function bookWith(
     }),
     registry,
     market,
+    settings: { books: { coinAsWrapped } },
   }
   return bookHandlers.Books(request, { services, caller: { id: 'one', permissions: new Set(['admin']) }, signal } as never)
 }
@@ -125,6 +141,55 @@ const change = (path: string, liquidity: string, more: object = {}, version = 'v
   request: { path: `/amm/liquidity/${path}`, fields: { tokenId: '7', version } },
   outcome: { tokenId: '7', liquidity },
   ...more,
+})
+
+describe('the book of what was held before', () => {
+  const swapped = (base: string, side: string, amountIn: string, amountOut: string) => ({
+    kind: 'trade',
+    connector: 'uniswap',
+    request: { path: '/amm/trade', fields: { side, base: base === coin ? 'ETH' : 'WETH', quote: 'USDC' } },
+    planned: { base, quote: usdc },
+    outcome: { amountIn, amountOut },
+  })
+  const sold = swapped(weth, 'SELL', '1.000000000000000000', '3500.000000')
+  const opening = ['2025-12-31 ethereum/local 0x1 2 WETH 6000 USDC']
+
+  it('sells it at what it had cost, and counts it as no trade', async () => {
+    const [pair] = (await bookWith({ opening }, sold)).pairs
+    expect(pair).to.include({ trades: 1, bought: '0', position: '1' })
+    expect(pair?.realized).to.deep.equal({ averageCost: '500', fifo: '500' })
+    expect(pair?.open).to.deep.equal({ averageCost: '3000', fifo: '3000' })
+    expect(pair?.opening).to.deep.equal({ amount: '2', cost: '6000' })
+    const [without] = (await bookWith({}, sold)).pairs
+    expect(without).to.include({ position: '-1' }).and.not.to.have.property('opening')
+  })
+
+  it('is there where nothing was traded, by pair, and in no book of one client, of an earlier end or a later beginning', async () => {
+    const openOf = async (request: object) => (await bookWith({ opening, request })).pairs.map(({ position }) => position)
+    expect(await openOf({})).to.deep.equal(['2'])
+    expect(await openOf({ pair: 'WETH-USDC' })).to.deep.equal(['2'])
+    for (const request of [
+      { pair: 'WBTC-USDC' },
+      { client: 'one' },
+      { since: '2026-01-01' },
+      { until: '2025-12-31' },
+      { network: 'other' },
+    ])
+      expect(await openOf(request), JSON.stringify(request)).to.deep.equal([])
+  })
+
+  it('has the coin and its wrapped form as one pair by a setting, also where one of them is asked for', async () => {
+    const bought = swapped(coin, 'BUY', '3000.000000', '1.000000000000000000')
+    expect((await bookOf(bought, sold)).pairs).to.have.length(2)
+    for (const request of [{}, { pair: 'WETH-USDC' }, { pair: 'ETH-USDC' }]) {
+      const { pairs } = await bookWith({ coinAsWrapped: true, request }, bought, sold)
+      expect(pairs, JSON.stringify(request)).to.have.length(1)
+      expect(pairs[0]).to.include({ base: 'WETH', trades: 2, position: '0' })
+      expect(pairs[0]?.realized.fifo).to.equal('500')
+    }
+    const exchanged = { ...swapped(coin, 'SELL', '1.000000000000000000', '1.000000000000000000'), planned: { base: coin, quote: weth } }
+    expect((await bookWith({ coinAsWrapped: true }, exchanged)).pairs).to.deep.equal([])
+  })
 })
 
 describe('the book of liquidity', () => {
@@ -172,6 +237,19 @@ describe('the book of liquidity', () => {
       expect(position).to.include({ closed: false }).and.to.not.have.property('lacksFees')
       expect(position?.tokens[0]).to.include({ received: '0.000057', fees: '0.000057' })
     }
+  })
+
+  it('takes liquidity that was removed before for no fees, and says where nobody can tell', async () => {
+    const paid = change('add', '5', { movements: { [usdc]: '-100' } })
+    const outcome = { tokenId: '7', liquidity: '0', amount0: '0.000100', amount1: '0' }
+    const collected = (more: object) => change('collect_fees', '0', { movements: { [usdc]: '100' }, outcome: { ...outcome, ...more } })
+    const feesOf = async (more: object) => (await bookOf(paid, collected(more))).liquidity[0]
+    expect((await feesOf({ fees0: '0', fees1: '0' }))?.tokens[0]).to.include({ received: '0.0001', fees: '0' })
+    expect((await feesOf({ fees0: '0.000001', fees1: '0' }))?.tokens[0]).to.include({ received: '0.0001', fees: '0.000001' })
+    expect((await feesOf({ fees0: '0.0001', fees1: '0' }))?.tokens[0]).to.include({ received: '0.0001', fees: '0.0001' })
+    const unknown = await feesOf({ lacksFees: true })
+    expect(unknown).to.include({ lacksFees: true })
+    expect(unknown?.tokens[0]).to.include({ received: '0.0001', fees: '0' })
   })
 
   it('keeps positions of two versions apart that have the same id', async () => {

@@ -81,6 +81,10 @@ describe('books that are read for several callers', () => {
     positionsOf: unknown,
     marketsBefore: async () => [],
     changesBefore: async () => ({ lacksSome: false }),
+    heldPositions: unknown,
+    isWallet: () => false,
+    openings: [],
+    tokenFor: (_on: unknown, token: string) => token,
   }
   const { signal } = new AbortController()
 
