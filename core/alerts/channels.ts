@@ -1,6 +1,7 @@
 // The places that messages go to, by conf/alerts.yml.
 import { createHmac } from 'node:crypto'
 import type { AlertSettings, ChannelSettings } from '../config/alerts-file.ts'
+import { secretsOfUrl } from '../config/mask.ts'
 import type { ResolveAll } from '../base/public-address.ts'
 import { email } from './email.ts'
 import type { Channel } from './outbox.ts'
@@ -37,7 +38,8 @@ function webhook(name: string, of: ChannelSettings, reach: Reach, nowMs: () => n
       const body = bodyOf(message, of)
       const signed = of.secret === undefined ? {} : signatureOf(of.secret, Math.floor(nowMs() / 1000), body)
       const headers = { 'content-type': 'application/json', 'x-sluice-message': id, ...signed }
-      requireTaken(await calls.send({ method: 'POST', url: of.url ?? '', headers, body, signal }))
+      const { url = '', secret = '' } = of
+      requireTaken(await calls.send({ method: 'POST', url, headers, body, signal }), [secret, ...secretsOfUrl(url)])
     },
     close: calls.close,
   }
@@ -52,7 +54,10 @@ function telegram(name: string, of: ChannelSettings, reach: Reach): Channel {
     async send(message, _id, signal) {
       const url = `${apiUrl.replace(/\/+$/, '')}/bot${encodeURIComponent(token).replaceAll('%3A', ':')}/sendMessage`
       const headers = { 'content-type': 'application/json' }
-      requireTaken(await calls.send({ method: 'POST', url, headers, body: telegramBody(message, chat), signal }))
+      requireTaken(await calls.send({ method: 'POST', url, headers, body: telegramBody(message, chat), signal }), [
+        token,
+        ...secretsOfUrl(apiUrl),
+      ])
     },
     close: calls.close,
   }

@@ -3,6 +3,7 @@ import { connect, isIP, type Socket } from 'node:net'
 import { whenAborted } from '../base/async.ts'
 import { isPublic, lookupPublic } from '../base/public-address.ts'
 import type { ChannelSettings } from '../config/alerts-file.ts'
+import { saidWithout } from '../config/mask.ts'
 import { headingOf, linesOf, type AlertMessage } from './message.ts'
 import type { Channel } from './outbox.ts'
 import { notPublic, type Reach } from './web-call.ts'
@@ -44,7 +45,8 @@ export function email(name: string, of: ChannelSettings, reach: Reach): Channel 
     })
     return transport.sendMail({ ...mailOf(message, { id, from, to }), signal }).then(
       ({ rejected }) => (rejected.length === 0 ? undefined : `the mail server refused ${rejected.length} of ${to.length} recipients`),
-      (error: unknown) => Promise.reject(new Error(signal.aborted ? 'no answer in time' : wordsOf(error))),
+      (error: unknown) =>
+        Promise.reject(new Error(signal.aborted ? 'no answer in time' : wordsOf(error, [password ?? '', `\0${user}\0${password}`]))),
     )
   }
 
@@ -98,12 +100,14 @@ function dial({ host, port, security, allowPrivate, resolve }: MailServer, signa
     .once('error', onEnd)
 }
 
-/** Of what the server said its code alone: the rest may repeat what was sent to it. */
-function wordsOf(error: unknown): string {
+/** @param secrets that the server may repeat: they were sent to it */
+function wordsOf(error: unknown, secrets: readonly string[]): string {
   if (!(error instanceof Error)) return 'the mail was not taken'
   const { code, command, response, responseCode } = error as Error & Readonly<Record<string, unknown>>
   if (command === 'STARTTLS' && response !== undefined) return 'the mail server does not offer STARTTLS'
-  if (typeof responseCode === 'number') return `the mail server answers ${responseCode}`
+  const said = typeof response === 'string' ? saidWithout(secrets, response.replace(/^\d{3}[ -]/, '')) : ''
+  const behind = said === '' ? '' : `: ${said}`
+  if (typeof responseCode === 'number') return `the mail server answers ${responseCode}${behind}`
   if (response !== undefined) return 'the mail server answers what is no reply'
   if (code === 'ETIMEDOUT') return 'the mail server does not answer'
   return code === 'EPROTOCOL' ? 'the mail server says too much' : error.message

@@ -1,6 +1,8 @@
 // Asks a URL while the server is healthy: a service that is not asked any more tells people that the server is down.
 import { withDeadline } from '../base/async.ts'
+import { reasonOf } from '../base/errors.ts'
 import type { AlertSettings } from '../config/alerts-file.ts'
+import { saidWithout, secretsOfUrl } from '../config/mask.ts'
 import type { ResolveAll } from '../base/public-address.ts'
 import { createWebCalls, requireTaken } from './web-call.ts'
 
@@ -35,12 +37,13 @@ export function createHeartbeat({ settings, failing, log, onBeat = () => {}, res
     isBeating = true
     try {
       if ((await failing()).length > 0) return onBeat('unhealthy')
-      requireTaken(await withDeadline(closing.signal, sendMs, (signal) => calls.send({ method: 'GET', url, signal })))
+      const answer = await withDeadline(closing.signal, sendMs, (signal) => calls.send({ method: 'GET', url, signal }))
+      requireTaken(answer, secretsOfUrl(url))
       isFailing = false
       onBeat('delivered')
-    } catch {
-      // The message could have the URL in it, which is a secret.
-      if (!isFailing && !closing.signal.aborted) log.warn({}, 'the heartbeat was not taken; tried again')
+    } catch (error) {
+      const reason = saidWithout(secretsOfUrl(url), reasonOf(error))
+      if (!isFailing && !closing.signal.aborted) log.warn({ reason }, 'the heartbeat was not taken; tried again')
       isFailing = true
       onBeat('failed')
     } finally {

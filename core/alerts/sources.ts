@@ -20,8 +20,19 @@ export interface AlertSources {
   }>
   /** All that the server has. */
   networks(): readonly Place[]
+  /** What keeps the server from being ready. */
+  failing(): Promise<readonly { readonly part: string; readonly reason: string; readonly remedy?: string }[]>
+  waitingApprovals(): Promise<
+    readonly { readonly id: number; readonly client: string; readonly endpoint: string; readonly expiresAt: number }[]
+  >
+  /** In force. */
+  stops(): readonly { readonly mode: string; readonly of: string; readonly setBy: string; readonly reason?: string }[]
+  clientsFileWrong(): boolean
+  /** Of those that were allowed or are built in: refused, changed in a way that is not in force, with a process that is down, or with a network whose settings are wrong. */
+  refusedPlugins(): readonly { readonly plugin: string; readonly reason: string }[]
+  /** Of networks in use: required ones, and those that requests have named within a day. */
   nodes(): readonly (Place & Pick<NodeState, 'url' | 'state' | 'lagBlocks' | 'trouble'>)[]
-  /** Networks whose blocks are followed, without local ones: how old the newest is. */
+  /** Networks in use whose blocks are followed, without local ones: how old the newest is. */
   blockAges(): readonly (Place & { readonly seconds: number })[]
   /** The number of the newest block of each network whose blocks are followed. */
   heads(): ReadonlyMap<string, number>

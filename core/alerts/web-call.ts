@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import type { Agent } from 'undici'
 import { isPublic, lookupPublic, type ResolveAll } from '../base/public-address.ts'
+import { saidWithout } from '../config/mask.ts'
 
 export interface WebCalls {
   /** @returns the status of the answer, and its beginning @throws Error where there is none in time, or it may not be asked */
@@ -68,8 +69,10 @@ export function createWebCalls({ allowPrivate, resolve }: Reach): WebCalls {
   }
 }
 
-/** @throws Error where the request was not taken */
-export function requireTaken({ status }: { readonly status: number }): void {
+/** @param secrets that are taken out of what the other side says @throws Error where the request was not taken */
+export function requireTaken({ status, text }: { readonly status: number; readonly text: string }, secrets: readonly string[]): void {
   if (status >= 200 && status < 300) return
-  throw new Error(status >= 300 && status < 400 ? `it answers HTTP ${status}, and no redirect is followed` : `it answers HTTP ${status}`)
+  if (status >= 300 && status < 400) throw new Error(`it answers HTTP ${status}, and no redirect is followed`)
+  const said = saidWithout(secrets, text)
+  throw new Error(`it answers HTTP ${status}${said === '' ? '' : `: ${said}`}`)
 }

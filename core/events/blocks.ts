@@ -2,14 +2,19 @@ import type { Logger } from 'pino'
 import type { Block } from '../api/events.ts'
 import { pause } from '../base/async.ts'
 import type { Head } from '../contracts/index.ts'
-import { findNetworks, type NetworkEntry, type Registry } from '../plugins/index.ts'
+import { findNetworks, isInUse, type NetworkEntry, type Registry } from '../plugins/index.ts'
 import { createSharedFeed, type SharedFeed, type Topic } from './topic.ts'
 import { reasonOf } from '../base/errors.ts'
 import { networkPath } from '../base/networks.ts'
 
 /** The topic `blocks`: the newest block of each network that a request allows. */
 export const createBlockTopic = (feed: BlockFeed, registry: Registry): Topic<'blocks'> => ({
-  find: async ({ chain, network }) => findNetworks(registry, { chain, network }).map(feed.subscriber),
+  async find({ chain, network, inUse }) {
+    if (chain !== undefined && network !== undefined) registry.use(chain, network)
+    return findNetworks(registry, { chain, network })
+      .filter((each) => inUse !== true || isInUse(each))
+      .map(feed.subscriber)
+  },
 })
 
 /** The newest block of each network. There is no update before the first one. */

@@ -78,6 +78,7 @@ async function findPrices(services: PriceServices, request: TopicRequest<'price'
   }
   if (connector === anyConnector) {
     return onNetworks(networksWithAny(registry, request), async ({ chain, network }) => {
+      registry.use(chain, network)
       await registry.wake(chain, network)
       const entry = registry.network(chain, network)
       return pricesOn(entry, bestFollower(entry, connectors, version, services))

@@ -152,6 +152,7 @@ export async function onEachNetwork<T>(
     )
   }
   return onNetworks(networks, async (each) => {
+    registry.use(each.chain, each.network)
     await registry.wake(each.chain, each.network, connector)
     const venue = registry.venue(connector, each.chain, each.network)
     return find(registry.networkOf(venue, each.chain, each.network), venue)

@@ -260,8 +260,9 @@ describe('messages of alerts', function () {
     const first = outboxOf({ ops: webhook() }, { said })
     await add(first)
     await first.run()
-    expect(await stateOf(first)).to.deep.equal({ name: 'ops', waiting: 1, reason: 'it answers HTTP 500' })
-    expect(said).to.deep.equal([{ channel: 'ops', reason: 'it answers HTTP 500', message: 'an alert was not delivered; tried again' }])
+    const reason = 'it answers HTTP 500: "no"'
+    expect(await stateOf(first)).to.deep.equal({ name: 'ops', waiting: 1, reason })
+    expect(said).to.deep.equal([{ channel: 'ops', reason, message: 'an alert was not delivered; tried again' }])
     await first.stop()
     // Not before its time.
     await outboxOf({ ops: webhook() }).run()

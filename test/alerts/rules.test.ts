@@ -8,6 +8,11 @@ const nothing: AlertSources = {
   openTransactions: async () => ({ entries: [] }),
   networks: () => [on],
   nodes: () => [],
+  failing: async () => [],
+  waitingApprovals: async () => [],
+  stops: () => [],
+  clientsFileWrong: () => false,
+  refusedPlugins: () => [],
   blockAges: () => [],
   heads: () => new Map(),
   limitUsage: async () => [],
@@ -286,17 +291,74 @@ describe('the rules of alerts', () => {
     expect((await look(304 * minuteMs)).subjects).to.deep.equal([])
   })
 
-  it('find a refusal by a limit that is not used up, and say nothing of a client whose limits cannot be read', async () => {
+  it('find a limit that is not used up and refuses again and again, and say nothing of one refusal or of a client whose limits cannot be read', async () => {
+    let count = 1
     const look = ruleOf(
       'limitReached',
-      { minutes: 15 },
+      { minutes: 15, requests: 3 },
       {
-        limitRefusals: async () => [{ client: 'bot', limit: 'value.perTransaction', count: 1 }],
+        limitRefusals: async () => [{ client: 'bot', limit: 'value.perTransaction', count }],
         limitUsage: async () => [{ client: 'other' }],
       },
     )
-    const { subjects, isUnknown } = await look(0)
-    expect(subjects).to.deep.equal(['bot value.perTransaction'])
-    expect(isUnknown('other value.perDay')).to.equal(true)
+    const first = await look(0)
+    expect(first.subjects).to.deep.equal([])
+    expect(first.isUnknown('other value.perDay')).to.equal(true)
+    count = 2
+    expect((await look(14 * minuteMs)).subjects).to.deep.equal([])
+    count = 3
+    // The first does not count any more.
+    expect((await look(15 * minuteMs)).subjects).to.deep.equal([])
+    count = 4
+    expect((await look(16 * minuteMs)).subjects).to.deep.equal(['bot value.perTransaction'])
+    expect((await look(31 * minuteMs)).subjects).to.deep.equal([])
+    count = 12
+    expect((await look(32 * minuteMs)).subjects).to.deep.equal(['bot value.perTransaction'])
+  })
+
+  it('find what keeps the server from being ready once it lasts, and forget it when it is over', async () => {
+    let failing = [{ part: 'signer', reason: 'it is not there', remedy: 'Start it.' }]
+    const look = ruleOf('notReady', { seconds: 20 }, { failing: async () => failing })
+    const begun = await look(0)
+    expect([begun.subjects, begun.isUnknown('signer')]).to.deep.equal([[], true])
+    expect((await look(20_000)).found).to.deep.equal([{ subject: 'signer', words: 'signer: it is not there. Start it' }])
+    failing = []
+    const over = await look(21_000)
+    expect([over.subjects, over.isUnknown('signer')]).to.deep.equal([[], false])
+    failing = [{ part: 'signer', reason: 'it is not there', remedy: 'Start it.' }]
+    expect((await look(22_000)).subjects).to.deep.equal([])
+  })
+
+  it('find a network none of whose nodes is good', async () => {
+    let nodes = [
+      { ...on, url: 'https://one', state: 'unreachable' },
+      { ...on, url: 'https://two', state: 'good' },
+    ]
+    const look = ruleOf('noGoodNode', { seconds: 30 }, { nodes: () => nodes })
+    await look(0)
+    expect((await look(31_000)).subjects).to.deep.equal([])
+    nodes = nodes.map((node) => ({ ...node, state: 'forked' }))
+    await look(32_000)
+    expect((await look(62_000)).found).to.deep.equal([
+      { subject: 'ethereum/mainnet', words: 'ethereum/mainnet: https://one is forked, https://two is forked' },
+    ])
+    nodes = nodes.map((node) => ({ ...node, state: 'slow' }))
+    expect((await look(63_000)).subjects).to.deep.equal([])
+  })
+
+  it('find stops, a request that waits, a file of clients that is wrong, and a plugin that does not run', async () => {
+    const stop = { mode: 'stop', of: 'all', setBy: 'boss', reason: 'a drill' }
+    expect((await ruleOf('tradingStopped', {}, { stops: () => [stop] })()).found).to.deep.equal([
+      { subject: 'stop all', words: 'stop is in force for all, set by boss: a drill' },
+    ])
+    const request = { id: 7, client: 'bot', endpoint: 'AMMTrade', expiresAt: 0 }
+    expect((await ruleOf('approvalWaits', {}, { waitingApprovals: async () => [request] })()).found).to.deep.equal([
+      { subject: '7', words: 'request 7 of the client bot (AMMTrade) waits until 1970-01-01T00:00:00.000Z' },
+    ])
+    expect((await ruleOf('clientsFileWrong', {}, { clientsFileWrong: () => true })()).subjects).to.deep.equal(['conf/clients.yml'])
+    expect((await ruleOf('clientsFileWrong', {}, {})()).subjects).to.deep.equal([])
+    const refused = ruleOf('pluginRefused', { seconds: 60 }, { refusedPlugins: () => [{ plugin: 'acme', reason: 'import: it throws.' }] })
+    expect((await refused(0)).subjects).to.deep.equal([])
+    expect((await refused(60_000)).found).to.deep.equal([{ subject: 'acme', words: 'acme: import: it throws.' }])
   })
 })

@@ -55,6 +55,11 @@ describe('the watch of alerts', () => {
       return { timestamp: 0, networks: [] }
     },
     openTransactions: async () => ({ entries: [] }),
+    failing: async () => [],
+    waitingApprovals: async () => [],
+    stops: () => [],
+    clientsFileWrong: () => false,
+    refusedPlugins: () => [],
     nodes: () => [],
     networks: () => [],
     blockAges: () => [],

@@ -54,7 +54,7 @@ describe('the topic price', () => {
     }))
     const followed = new Set<string>()
     const services = {
-      registry: { networks: [network], venuesOn: () => venues, network: () => network, wake: () => undefined },
+      registry: { networks: [network], venuesOn: () => venues, network: () => network, wake: () => undefined, use: () => {} },
       turns: createFairTurns(),
       quotes: {
         follow({ connector }: { connector: string }) {

@@ -34,11 +34,11 @@ export const limitReached: Rule<'limitReached'> = {
   title: 'Limit reached',
   remedy: `Requests of the client are refused: see "${command} limits show". A higher limit in conf/clients.yml holds at once.`,
   about: 'a client and a limit',
-  looksAt: `${looksAt}, and refusals by them`,
+  looksAt: `${looksAt}, and refusals by them, of which one alone is no alert`,
   every: 1_000,
   triggers: ['journal'],
-  create({ minutes }, sources) {
-    const refusals = increases(minutes * 60_000)
+  create({ minutes, requests }, sources) {
+    const refusals = increases(minutes * 60_000, requests)
     return async ({ steadyMs }): Promise<Reading> => {
       const { rows, unread } = await readUsage(sources)
       const counts = (await sources.limitRefusals()).map(({ client, limit, count }) => ({ key: `${client} ${limit}`, count }))
@@ -48,7 +48,9 @@ export const limitReached: Rule<'limitReached'> = {
       return {
         found: [
           ...used,
-          ...refused.keys.filter((key) => !both.has(key)).map((key) => ({ subject: key, words: `${key}: a request was refused by it` })),
+          ...refused.keys
+            .filter((key) => !both.has(key))
+            .map((key) => ({ subject: key, words: `${key}: ${requests} requests or more were refused by it within ${minutes} minutes` })),
         ],
         isUnknown: (subject) => unread(subject) || refused.isUnknown(subject),
       }

@@ -1,7 +1,7 @@
 // Nodes and networks: who is behind, who comes and goes.
 import { networkPath } from '../../base/networks.ts'
 import type { AlertSources, Rule } from '../sources.ts'
-import { createRemoval } from './over-time.ts'
+import { createRemoval, createSince } from './over-time.ts'
 
 type Node = ReturnType<AlertSources['nodes']>[number]
 
@@ -9,17 +9,6 @@ const subjectOf = (node: Node): string => `${networkPath(node)} ${node.url}`
 
 /** Nodes in these states are preferred less, and are right. */
 const goodStates: ReadonlySet<string> = new Set(['good', 'slow', 'unchecked'])
-
-/** When each was first seen to be so, until it is not. */
-function createSince() {
-  const known = new Map<string, number>()
-  return (subject: string, isSo: boolean, steadyMs: number): number => {
-    if (!isSo) known.delete(subject)
-    const since = known.get(subject) ?? steadyMs
-    if (isSo) known.set(subject, since)
-    return steadyMs - since
-  }
-}
 
 function createPresence() {
   const removed = createRemoval()
@@ -35,7 +24,7 @@ export const nodeBehind: Rule<'nodeBehind'> = {
   remedy:
     'Others are asked instead while there are some: see /metrics or the dashboard, and its operator. rpcUrls in conf/chains names them.',
   about: 'a node of a network',
-  looksAt: 'sluice_node_state, sluice_node_lag_blocks',
+  looksAt: 'sluice_node_state, sluice_node_lag_blocks, of networks in use',
   every: 1_000,
   create({ blocks, seconds }, sources) {
     const since = createSince()
@@ -43,10 +32,12 @@ export const nodeBehind: Rule<'nodeBehind'> = {
     return ({ steadyMs }) => {
       const nodes = sources.nodes()
       const undecided = new Set<string>()
+      const isNotGood = ({ state, lagBlocks = 0 }: Node) => lagBlocks >= blocks || !goodStates.has(state)
+      since.keep(new Set(nodes.filter(isNotGood).map(subjectOf)))
       const found = nodes.flatMap((node) => {
         const { state, lagBlocks = 0, trouble } = node
-        const isBad = lagBlocks >= blocks || !goodStates.has(state)
-        const isLong = since(subjectOf(node), isBad, steadyMs) >= seconds * 1000
+        const isBad = isNotGood(node)
+        const isLong = isBad && since.msOf(subjectOf(node), steadyMs) >= seconds * 1000
         // After a restart a node is not asked yet, and then it is not bad for long.
         if (state === 'unchecked' || (isBad && !isLong)) undecided.add(subjectOf(node))
         if (!isBad || !isLong) return []

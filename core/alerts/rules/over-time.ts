@@ -12,9 +12,12 @@ export interface Increases {
   ): { readonly keys: readonly string[]; isUnknown(key: string): boolean }
 }
 
-/** @param withinMs how long an increase counts */
-export function increases(withinMs: number): Increases {
-  const known = new Map<string, { count: number; grownAt: number }>()
+/**
+ * @param withinMs how long an increase counts
+ * @param atLeast by how much it has to have grown within that time
+ */
+export function increases(withinMs: number, atLeast = 1): Increases {
+  const known = new Map<string, { count: number; growths: readonly { readonly at: number; readonly by: number }[] }>()
   let since: number | undefined
   return {
     after(counts, steadyMs, isRecent = () => false) {
@@ -23,13 +26,40 @@ export function increases(withinMs: number): Increases {
         // A counter begins at zero with the server, and again with another version of a plugin: a smaller one has grown from there.
         const before = known.get(key)
         const isNew = before === undefined || count < before.count
-        if (count > (isNew ? 0 : before.count)) known.set(key, { count, grownAt: steadyMs })
+        const by = count - (isNew ? 0 : before.count)
+        // Each growth is by one at least.
+        if (by > 0) known.set(key, { count, growths: [...(before?.growths ?? []), { at: steadyMs, by }].slice(-atLeast) })
         else if (isNew && before) known.set(key, { ...before, count })
       }
       const isYoung = steadyMs - since < withinMs
-      const keys = [...known].filter(([, { grownAt }]) => steadyMs - grownAt < withinMs).map(([key]) => key)
+      const grown = (growths: readonly { readonly at: number; readonly by: number }[]) =>
+        growths.reduce((sum, { at, by }) => (steadyMs - at < withinMs ? sum + by : sum), 0)
+      const keys = [...known].filter(([, { growths }]) => grown(growths) >= atLeast).map(([key]) => key)
+      const areThere = new Set(keys)
       // What an earlier server counted is not known any more: it counts for as long.
-      return { keys, isUnknown: (key) => !known.has(key) && (isYoung || isRecent(key)) }
+      return { keys, isUnknown: (key) => (isYoung && !areThere.has(key)) || (!known.has(key) && isRecent(key)) }
+    },
+  }
+}
+
+/** Since when something is so. */
+export interface Since {
+  /** Forgets all others. */
+  keep(subjects: ReadonlySet<string>): void
+  /** For how long it is so: 0 where this is the first time. */
+  msOf(subject: string, steadyMs: number): number
+}
+
+export function createSince(): Since {
+  const known = new Map<string, number>()
+  return {
+    keep(subjects) {
+      for (const subject of known.keys()) if (!subjects.has(subject)) known.delete(subject)
+    },
+    msOf(subject, steadyMs) {
+      const since = known.get(subject) ?? steadyMs
+      known.set(subject, since)
+      return steadyMs - since
     },
   }
 }
