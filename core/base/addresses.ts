@@ -6,3 +6,6 @@
 export const addressKey = (address: string): string => (/^0x/i.test(address) ? address.toLowerCase() : address)
 
 export const isSameAddress = (one: string, other: string): boolean => addressKey(one) === addressKey(other)
+
+/** Hashes in hexadecimal are the same in upper and lower case. In base58 they are not. */
+export const canonicalHash = (txHash: string): string => (/^0x/i.test(txHash) ? txHash.toLowerCase() : txHash)

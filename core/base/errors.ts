@@ -39,9 +39,9 @@ export const errorTable = {
   TOKEN_NOT_SUPPORTED: {
     code: 1006,
     http: 404,
-    when: 'The token is unknown, or cannot be traded exactly because it charges a fee on transfer or rounds what it moves.',
+    when: 'The token is unknown, or cannot be traded exactly because it charges a fee on transfer or rounds what it moves, or the operator refuses what others may do to it (`refuseWarnings` of a network of Solana).',
     remedy:
-      'Use a symbol of `GET /network/tokens`, or the address. For a symbol of your own add a list in `conf/tokens/`. A token with a fee on transfer cannot be traded, nor one that rounds by a unit, such as stETH: its wrapped form can.',
+      'Use a symbol of `GET /network/tokens`, or the address. For a symbol of your own add a list in `conf/tokens/`. A token with a fee on transfer cannot be traded, nor one that rounds by a unit, such as stETH: its wrapped form can. Where `details.warnings` says what others may do to it, sell it or leave it: an operator sets `refuseWarnings`.',
   },
   TRADE_FAILED: {
     code: 1007,
@@ -78,9 +78,9 @@ export const errorTable = {
   INVALID_NONCE: {
     code: 1012,
     http: 409,
-    when: "The nonce is used, or not the caller's to replace.",
+    when: "The nonce is used, not the caller's to replace, or above one that stayed free.",
     remedy:
-      'Leave `nonce` out to have one assigned. To replace the transaction that has the nonce, offer at least the fees that the message names. `details` has `nonce`, `next` and the `txHash` of that transaction.',
+      'Leave `nonce` out to have one assigned. Above a free one nothing is signed: send the nonces from `details.next` on first, or at the same time. To replace the transaction that has the nonce, offer at least the fees that the message names. `details` has `nonce`, `next` and the `txHash` of that transaction.',
   },
   PRICE_FAILED: {
     code: 1013,

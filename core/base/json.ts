@@ -16,6 +16,39 @@ export function parseJson(text: string): unknown {
   }
 }
 
+const [quoteCode, backslashCode] = [0x22, 0x5c]
+/** Of a colon, and of what begins a list or an object. */
+const partCodes: readonly number[] = [0x3a, 0x5b, 0x7b]
+
+/** Counts lists, objects and fields in JSON without making them: to make many small ones takes longer than their bytes tell. */
+export function hasMoreParts(json: string, most: number): boolean {
+  if (json.length <= most) return false
+  let parts = 0
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at)
+    if (code === quoteCode) at = endOfText(json, at)
+    else if (partCodes.includes(code) && (parts += 1) > most) return true
+  }
+  return false
+}
+
+/** @returns where the text ends that begins there; the end of all where it does not */
+function endOfText(json: string, from: number): number {
+  for (let end = json.indexOf('"', from + 1); end >= 0; end = json.indexOf('"', end + 1)) {
+    let before = end - 1
+    while (json.charCodeAt(before) === backslashCode) before -= 1
+    if ((end - before) % 2 === 1) return end
+  }
+  return json.length
+}
+
+/** So many parts an answer of a service may have, and one more for so many characters: what nodes and exchanges send has fewer. */
+const partsOfAnswers = { ofAny: 30_000, perCharacter: 1 / 12 } as const
+
+/** Whether an answer of this many characters has more parts than are made of it: to parse it would keep everybody waiting. */
+export const isTooManyParts = (json: string): boolean =>
+  hasMoreParts(json, partsOfAnswers.ofAny + Math.floor(json.length * partsOfAnswers.perCharacter))
+
 /** Returns where a value is wrong, as a JSON pointer ('' for the value itself); undefined where it is right. */
 export type Validator<T> = ((value: unknown) => string | undefined) & { readonly of?: T }
 /** The type that a validator checks for. */

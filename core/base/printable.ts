@@ -72,3 +72,6 @@ export const shellWord = (text: string): string => `'${text.replaceAll("'", Stri
 
 /** For `JSON.stringify`, which takes no bigint. */
 export const bigintAsText = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
+
+/** A sentence of somebody else as a part of ours, which goes on after it. */
+export const withoutStop = (text: string): string => text.replace(/[.\s]+$/, '')

@@ -11,6 +11,8 @@ interface Answers {
   readonly unwritten: Map<() => void, ServerResponse>
   /** What to do when it breaks. */
   readonly unread: Set<() => void>
+  /** What to do when it ends or breaks, of answers that a proxy reports about. */
+  readonly unreported: Set<() => void>
   /** The client has closed its end. */
   isEnded: boolean
 }
@@ -30,6 +32,7 @@ export class AnswerDelivery {
     this.#res = res
     this.#answers = answersOf.get(socket) ?? follow(socket)
     this.#answers.unread.clear()
+    this.#answers.unreported.clear()
   }
 
   /** true once the answer was written out and the connection still stood; false at once when the connection is gone. To be asked for before it is written. */
@@ -45,10 +48,15 @@ export class AnswerDelivery {
     }))
   }
 
+  /** Whether the connection is gone before the answer was written. */
+  get isLost(): boolean {
+    return this.#socket.destroyed || (this.#answers.isEnded && !this.#res.writableEnded)
+  }
+
   /** Calls back once the connection is gone before the answer is written, at once where it is gone, until the returned function is called. */
   onLost(lost: () => void): () => void {
-    const { unwritten, isEnded } = this.#answers
-    if (this.#socket.destroyed || (isEnded && !this.#res.writableEnded)) lost()
+    const { unwritten } = this.#answers
+    if (this.isLost) lost()
     else unwritten.set(lost, this.#res)
     return () => unwritten.delete(lost)
   }
@@ -69,15 +77,27 @@ export class AnswerDelivery {
       })
     })
   }
+
+  /** Resolves once the connection has ended or broken after the answer was written. Never after another request came over it. */
+  ended(): Promise<void> {
+    const [socket, { unreported }] = [this.#socket, this.#answers]
+    return new Promise((resolve) => {
+      this.#res.once('finish', () => {
+        if (socket.destroyed || this.#answers.isEnded) resolve()
+        else unreported.add(() => resolve())
+      })
+    })
+  }
 }
 
 function follow(socket: Socket): Answers {
-  const answers: Answers = { unwritten: new Map(), unread: new Set(), isEnded: false }
+  const answers: Answers = { unwritten: new Map(), unread: new Set(), unreported: new Set(), isEnded: false }
   answersOf.set(socket, answers)
   // Whatever comes after it: one that has closed its end often answers our last bytes by a reset.
   socket.once('end', () => {
     answers.isEnded = true
     answers.unread.clear()
+    for (const ends of answers.unreported) ends()
     // Node.js writes no other answer to it, and closes it turns later. One that was written may be what its client has waited for.
     for (const [lost, { writableEnded }] of answers.unwritten) if (!writableEnded) lost()
   })
@@ -86,6 +106,7 @@ function follow(socket: Socket): Answers {
     // Without an error this server has ended it.
     if (socket.errored) for (const breaks of answers.unread) breaks()
     answers.unread.clear()
+    for (const ends of answers.unreported) ends()
   })
   return answers
 }

@@ -6,9 +6,11 @@ import { SluiceError } from '../base/errors.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { RefusedConnection } from '../tls/tls-server.ts'
 import { createRequestSteps, type RequestStepsParts, type ShowError } from './request-steps.ts'
+import { reportPath } from './answer-reports.ts'
 import type { Connection } from './connections.ts'
 import { directAnswers } from './direct.ts'
 import { endWith } from './ending.ts'
+import { createHostNames, isOfBrowser, type HostNames } from './host-names.ts'
 import type { Limits } from './limits.ts'
 import { isForeignRequest } from './origins.ts'
 import { bodyReader, RequestState, type BodyNumbers } from './request.ts'
@@ -20,6 +22,8 @@ interface Interface {
   /** Absent: as Sluice's own interface shows them. */
   readonly showError?: ShowError
   readonly numbers?: BodyNumbers
+  /** Paths of pages for browsers, with all below them. */
+  readonly pages?: readonly string[]
   /** Ends what would never end by itself. */
   end?(): void
 }
@@ -35,10 +39,11 @@ export interface App {
 }
 
 /** The way of a request: identity, limits, body, route, handler, answer. Each interface of the server is an app, with the same parts. */
-export function createApp(parts: RequestStepsParts, { router, showError, numbers, end }: Interface): App {
+export function createApp(parts: RequestStepsParts, { router, showError, numbers, pages = [], end }: Interface): App {
   const { settings, limits, metrics, log } = parts
   const { connectionOf } = limits
   const steps = createRequestSteps(parts, showError)
+  const hosts = createHostNames(settings.server.host, () => metrics.otherHosts.inc())
 
   const koa = new Koa<RequestState>()
   koa.silent = true
@@ -47,6 +52,7 @@ export function createApp(parts: RequestStepsParts, { router, showError, numbers
   koa.use(rate(limits))
   koa.use(url)
   koa.use(ownPages)
+  koa.use(ownNames(hosts, pages))
   koa.use(body(limits, settings.limits.bodyBytes, numbers))
   koa.use((ctx, next) => steps.inTurn(ctx.state, next))
   koa.use(routeLabel)
@@ -57,7 +63,10 @@ export function createApp(parts: RequestStepsParts, { router, showError, numbers
   const answersDirectly = directAnswers(
     router,
     steps,
-    (state, isPing) => limits.rate(state.caller, isPing),
+    (state, isPing) => {
+      limits.rate(state.caller, isPing)
+      hosts.isOwn(state.req)
+    },
     (error) => log.error({ err: error }, 'request failed by a defect'),
   )
 
@@ -98,7 +107,8 @@ const identity =
 const rate =
   (limits: Limits): Step =>
   (ctx, next) => {
-    limits.rate(ctx.state.caller)
+    // What a proxy reports takes nothing from what its client may ask for.
+    limits.rate(ctx.state.caller, ctx.req.url === reportPath)
     return next()
   }
 
@@ -118,6 +128,19 @@ const ownPages: Step = ({ req }, next) => {
   if (isForeignRequest(req)) throw new SluiceError('FORBIDDEN', 'A page of another origin may ask for nothing here.')
   return next()
 }
+
+/** Programs may know this server by a name of their own. */
+const ownNames =
+  ({ isOwn }: HostNames, pages: readonly string[]): Step =>
+  ({ req, state: { path } }, next) => {
+    if (!isOwn(req) && (isOfBrowser(req) || pages.some((page) => path === page || path.startsWith(`${page}/`)))) throw foreignName
+    return next()
+  }
+
+const foreignName = new SluiceError(
+  'FORBIDDEN',
+  'The name in the header Host is none of this server: ask by its address, localhost, server.host or a name of its certificate (certs init --host).',
+)
 
 /** Its bytes count until the request is answered. */
 function body({ bodies }: Limits, maxBytes: number, numbers?: BodyNumbers): Step {

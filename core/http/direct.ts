@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Router from '@koa/router'
 import type { Middleware } from 'koa'
 import type { RequestSteps } from './request-steps.ts'
-import { isForeignRequest } from './origins.ts'
+import { isOfBrowser } from './host-names.ts'
 import type { Connection } from './connections.ts'
 import { announcesBody, RequestState } from './request.ts'
 
@@ -54,7 +54,7 @@ export function directAnswers(
   const routeOf = directRoutes(router)
   return (connection, req, res) => {
     const { method, url = '', headers } = req
-    if (method !== 'GET' || announcesBody(headers) || oddUrl.test(url) || isForeignRequest(req)) return false
+    if (method !== 'GET' || announcesBody(headers) || oddUrl.test(url) || isOfBrowser(req)) return false
     const mark = url.indexOf('?')
     const path = mark < 0 ? url : url.slice(0, mark)
     const known = routeOf.get(path)

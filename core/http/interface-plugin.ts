@@ -3,27 +3,40 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import Router from '@koa/router'
 import { linkAbort } from '../base/async.ts'
 import type { FairTurns } from '../base/fair-turns.ts'
-import { badFields } from '../base/errors.ts'
+import { badFields, SluiceError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import { readQuery } from '../config/field-reader.ts'
 import type { InterfaceCall, InterfaceCaller } from '../contracts/interface.ts'
 import { hasPermission, mayUseWallet, requirePermission, type Caller } from '../handlers/context.ts'
 import { Deadline } from '../handlers/deadline.ts'
 import type { Dispatch } from '../handlers/dispatch.ts'
-import type { CallerRights, ServedCall, ServedInterface, ServedPath } from '../plugins/index.ts'
+import {
+  leavesOf,
+  useOfEndpoint,
+  type CallerRights,
+  type PathRights,
+  type PermittedInterface,
+  type ServedCall,
+  type ServedInterface,
+} from '../plugins/index.ts'
 import { AnswerDelivery } from './answer-delivery.ts'
+import { answerIdHeader, answerIdOf, storedAnswerId } from './answer-reports.ts'
 import { createApp, type App } from './app.ts'
 import { withoutContext, type Route } from './direct.ts'
 import type { PreferenceOwner, Preferences } from '../store/preferences.ts'
 import type { KeyIntake } from '../wallet/key-intake.ts'
 import type { Deliveries } from '../transactions/deliveries.ts'
+import type { UnkeyedRequest } from '../transactions/delivery-table.ts'
+import type { RefusedPositions } from '../transactions/refused-positions.ts'
+import { addReportRoute } from './report-route.ts'
 import type { RequestState } from './request.ts'
 import type { RequestStepsParts, ShowError } from './request-steps.ts'
 import { createResponseBatcher, jsonHeaders, type ResponseBatcher } from './responses.ts'
 
 interface CallParts {
   dispatch: Pick<Dispatch, 'call' | 'ask'>
-  deliveries: Pick<Deliveries, 'once'>
+  deliveries: Pick<Deliveries, 'once' | 'report'>
+  refusedPositions: Pick<RefusedPositions, 'refuse' | 'answer'>
   preferences: Preferences
   keyIntake: KeyIntake
   turns: FairTurns
@@ -37,16 +50,16 @@ const unacknowledgedPart = 0.1
 const preferencesMs = 1_000
 
 /** @param name of its plugin: metrics have its paths under it */
-export function createInterfaceApp(name: string, own: ServedInterface, parts: InterfaceAppParts): App {
+export function createInterfaceApp(name: string, own: PermittedInterface, parts: InterfaceAppParts): App {
   const router = new Router<RequestState>({ sensitive: true })
   const send = createResponseBatcher()
-  const { dispatch, deliveries, preferences, keyIntake, turns, settings } = parts
+  const { dispatch, deliveries, refusedPositions, preferences, keyIntake, turns, settings } = parts
   const seconds = settings.server.requestTimeoutSeconds
   // Each by its name: the parts come as a container, which looks up what is read of it every time.
   const served = {
     name,
     seconds,
-    parts: { dispatch, deliveries, preferences, keyIntake, turns },
+    parts: { dispatch, deliveries, refusedPositions, preferences, keyIntake, turns },
     callers: new WeakMap<Caller, KnownCaller>(),
   }
   for (const path of own.paths) {
@@ -63,6 +76,7 @@ export function createInterfaceApp(name: string, own: ServedInterface, parts: In
         : withoutContext(answer, path.isPing),
     )
   }
+  addReportRoute(router, name, { deliveries, send })
   addDocument(router, name, own, send)
   return createApp(parts, { router, numbers: 'text', showError: shownBy(name, own, parts) })
 }
@@ -97,7 +111,7 @@ const shownBy =
 
 function routeOf(
   served: InterfaceScope,
-  { path, method, permission, secrets = [], timeoutSeconds = 0, answer }: ServedPath,
+  { path, method, permission, secrets = [], timeoutSeconds = 0, rights, answer }: PermittedInterface['paths'][number],
   send: ResponseBatcher,
 ): (state: RequestState, parameters?: Readonly<Record<string, string>>) => void | Promise<void> {
   const { turns } = served.parts
@@ -111,7 +125,7 @@ function routeOf(
     const { fields, hidden } = fieldsOf(state, parameters, secrets)
     const delivery = new AnswerDelivery(req, res)
     const deadline = new Deadline(seconds, { payer: client, turns })
-    const call = new Call(served, { state, deadline, delivery, hidden })
+    const call = new Call(served, { state, deadline, delivery, rights, fields, hidden })
     const answering = deadline.bound(() => answer(fields, call))
     if (!(answering instanceof Promise)) return reply(answering, call)
     const stop = method === 'GET' ? delivery.onLost(() => deadline.end()) : undefined
@@ -136,6 +150,7 @@ function routeOf(
   async function replyOnce(body: string, call: Call): Promise<void> {
     call.isAnswered = true
     await readEnds()
+    if (call.answerId !== undefined) call.state.res.setHeader(answerIdHeader, call.answerId)
     reply(body, call)
   }
 }
@@ -160,6 +175,10 @@ interface CallState {
   readonly state: RequestState
   readonly deadline: Deadline
   readonly delivery: AnswerDelivery
+  /** Of its path. */
+  readonly rights: PathRights
+  /** As its caller sent them, without secrets. */
+  readonly fields: string | Readonly<Record<string, unknown>>
   readonly hidden: ReadonlyMap<string, string>
 }
 
@@ -194,18 +213,27 @@ class Call implements ServedCall {
   isAnswered = false
   /** Whether its answer was delivered decides what an equal request is. */
   makesOnce = false
+  /** The id by which a proxy reports whether its client has read the answer. */
+  readonly answerId: string | undefined
   readonly state: RequestState
   readonly #served: InterfaceScope
   readonly #delivery: AnswerDelivery
   readonly #deadline: Deadline
+  readonly #rights: PathRights
+  readonly #fields: CallState['fields']
   /** Private keys by their fields. */
   readonly #hidden: ReadonlyMap<string, string>
+  /** Idempotency-Keys that the server itself gave for this request. */
+  #onceKeys: Set<string> | undefined
 
-  constructor(served: InterfaceScope, { state, deadline, delivery, hidden }: CallState) {
+  constructor(served: InterfaceScope, { state, deadline, delivery, rights, fields, hidden }: CallState) {
     this.state = state
+    this.answerId = answerIdOf(state.req)
     this.#served = served
     this.#delivery = delivery
     this.#deadline = deadline
+    this.#rights = rights
+    this.#fields = fields
     this.#hidden = hidden
   }
 
@@ -225,6 +253,10 @@ class Call implements ServedCall {
     return this.#deadline.signal
   }
 
+  get isGone(): boolean {
+    return this.#delivery.isLost
+  }
+
   rights(): CallerRights {
     const { id, permissions, wallets } = this.state.caller
     return { id, permissions: [...permissions], wallets: wallets === 'all' ? wallets : [...wallets] }
@@ -232,17 +264,21 @@ class Call implements ServedCall {
 
   get call(): InterfaceCall['call'] {
     return (endpoint, fields, { key, signal } = {}) => {
+      const refusal = this.#refusal(endpoint)
+      if (refusal) return Promise.reject(refusal)
       const { caller, client, requestId } = this.state
       const within = this.#deadline
       const { dispatch } = this.#served.parts
       if (key === undefined && signal === undefined) return dispatch.call(endpoint, fields, { caller, client, requestId, within })
       const ends = signal ? { signal: linked(signal, this.signal) } : { within }
-      return dispatch.call(endpoint, fields, { caller, client, requestId, ...ends, ...(key !== undefined && { key }) })
+      return dispatch.call(endpoint, fields, { caller, client, requestId, ...ends, ...(key !== undefined && this.#keysOf(key)) })
     }
   }
 
   get ask(): InterfaceCall['ask'] {
     return (endpoint, fields) => {
+      const refusal = this.#refusal(endpoint)
+      if (refusal) throw refusal
       const { caller, client, requestId } = this.state
       return this.#served.parts.dispatch.ask(endpoint, fields, { caller, client, requestId, within: this.#deadline })
     }
@@ -255,15 +291,42 @@ class Call implements ServedCall {
         ...request,
         ...this.#known().owner,
         requestId: this.requestId,
-        broken: this.#delivery.broken(request.staleSeconds * unacknowledgedPart * 1000),
+        ...this.#confirmed(request.staleSeconds),
         delivered: this.delivered.then((isDelivered) => isDelivered && this.isAnswered),
       }
-      return this.#served.parts.deliveries.once(asked, prepare, act)
+      return this.#served.parts.deliveries.once(asked, prepare, async (key, prepared) => {
+        ;(this.#onceKeys ??= new Set()).add(key)
+        return act(key, prepared)
+      })
+    }
+  }
+
+  #confirmed(staleSeconds: number): Pick<UnkeyedRequest, 'broken' | 'answerId'> {
+    const { answerId } = this
+    if (answerId === undefined) return { broken: this.#delivery.broken(staleSeconds * unacknowledgedPart * 1000) }
+    return { broken: this.#delivery.ended(), answerId: storedAnswerId(this.#served.name, this.state.caller.fingerprint, answerId) }
+  }
+
+  get follow(): InterfaceCall['follow'] {
+    return async (position, asked, answer) => {
+      const { refusedPositions } = this.#served.parts
+      const of = { client: this.state.caller.id, ...position }
+      void this.delivered.then((isDelivered) => (isDelivered ? undefined : refusedPositions.refuse(of, asked)))
+      try {
+        const answered = await answer()
+        refusedPositions.answer(of, asked)
+        return answered
+      } catch (thrown) {
+        await refusedPositions.refuse(of, asked, thrown)
+        throw thrown
+      }
     }
   }
 
   get addKey(): InterfaceCall['addKey'] {
     return async (field, chains) => {
+      const over = this.#over()
+      if (over) throw over
       const { caller } = this.state
       const { name, parts } = this.#served
       const key = this.#hidden.get(field)
@@ -279,8 +342,37 @@ class Call implements ServedCall {
     return {
       read: () => preferences.read(owner, maxAgeMs),
       known: () => preferences.known(owner, maxAgeMs),
-      set: (name, value) => preferences.set(owner, name, value),
+      set: async (name, value) => {
+        const over = this.#over()
+        if (over) throw over
+        return preferences.set(owner, name, value)
+      },
     }
+  }
+
+  /** Why this request may not call an endpoint now. */
+  #refusal(endpoint: string): SluiceError | undefined {
+    return this.#rights.refusal(endpoint) ?? (useOfEndpoint(endpoint) === 'reads' ? undefined : this.#over())
+  }
+
+  /** Why nothing more is begun for this request. What was begun ends by its own outcome. */
+  #over(): SluiceError | undefined {
+    if (this.isAnswered) return new SluiceError('FORBIDDEN', 'The request is answered: nothing more is begun for it.')
+    return this.isGone ? callerGone : undefined
+  }
+
+  /** One that came with the request is the caller's own, and one of `once` is the server's. All others are the interface's, and have its name. */
+  #keysOf(key: string): { readonly key: string; readonly formerKey?: string } {
+    const own = `${this.#served.name}:`
+    if (key.startsWith(own) || this.#onceKeys?.has(key) || this.#isSent(key)) return { key }
+    return { key: own + key, formerKey: key }
+  }
+
+  #isSent(key: string): boolean {
+    if (key === this.state.key) return true
+    const sent = typeof this.#fields === 'string' ? readQuery(this.#fields) : this.#fields
+    for (const [, value] of leavesOf(sent)) if (value === key) return true
+    return false
   }
 
   #known(): KnownCaller {
@@ -295,6 +387,9 @@ class Call implements ServedCall {
     return made
   }
 }
+
+/** Of whatever was begun nobody says that it failed. */
+const callerGone = new SluiceError('TIMEOUT', 'The caller of this request is gone: nothing more is begun for it.')
 
 /** The end of a connection that the system knows of already is read in the next turns of the loop: an answer to it would count as delivered. */
 async function readEnds(): Promise<void> {

@@ -24,6 +24,7 @@ export function createInterface(parts: InterfaceParts): App {
   addBuiltPage(router, { path: '/dashboard', folder: builtDashboard })
   return createApp(parts, {
     router,
+    pages: ['/dashboard', '/docs'],
     end() {
       events.end()
       streamedAnswers.end()

@@ -71,6 +71,11 @@ export function createMetrics() {
       labelNames: ['reason'],
       registers,
     }),
+    otherHosts: new Counter({
+      name: 'sluice_other_hosts_total',
+      help: 'Requests whose header Host has another name than this server’s address, localhost, server.host and those of its certificate, or none. Of a browser they are refused (DNS rebinding), of programs answered.',
+      registers,
+    }),
     requestsRefused: new Counter({
       name: 'sluice_requests_refused_total',
       help: 'Requests refused because others were in progress or too many came, by the bound that they were over: a setting under limits or of a client, or requestTimeoutSeconds for those that waited so long.',

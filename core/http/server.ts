@@ -85,7 +85,7 @@ export async function listen(
   await bind(server, { host, port }, plugin)
   const address = server.address() as AddressInfo
   return {
-    url: `https://${host === '127.0.0.1' || host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${address.port}`,
+    url: `https://${shownAddress(host)}:${address.port}`,
     async stop(withinMs) {
       app.refuseNew()
       await drain.close(withinMs)
@@ -126,4 +126,10 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number, p
   if (error.code === 'EADDRNOTAVAIL')
     return `This machine has no address ${host}. Correct ${plugin === undefined ? 'server.host' : 'host'} in ${file}; 127.0.0.1 is this machine alone, 0.0.0.0 every address.`
   return `Listening on ${host}:${port} failed: ${error.message}`
+}
+
+/** The name that the server's certificate has for this machine, or the address as it stands in a URL. */
+function shownAddress(host: string): string {
+  if (host === '127.0.0.1' || host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
 }

@@ -8,7 +8,7 @@ import { CertificateError, certificateFiles, readCertificateFile } from './certi
 export interface ServerCertificates {
   pems: ServerPems
   revocations: Revocations
-  caFingerprint256: string
+  ca: X509Certificate
   /** The end of the server certificate. It is never later than the end of the CA. */
   serverValidTo: Date
   caValidTo: Date
@@ -57,7 +57,7 @@ async function checkServerCertificates(certsDir: string, pems: ServerPems): Prom
   return {
     pems,
     revocations,
-    caFingerprint256: ca.fingerprint256,
+    ca,
     serverValidTo: new Date(server.validTo),
     caValidTo: new Date(ca.validTo),
   }

@@ -1,10 +1,11 @@
+import type { X509Certificate } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import { createServer, type Server, type ServerOptions } from 'node:https'
 import type { TLSSocket } from 'node:tls'
-import { isDeepStrictEqual } from 'node:util'
 import { reasonOf, SluiceError } from '../base/errors.ts'
 import { command } from '../base/layout.ts'
 import { dropOldest } from '../base/oldest.ts'
+import { handshakeRefusal, sentChain } from './handshake-refusals.ts'
 import { type HandshakeLimits, paceHandshakes } from './handshakes.ts'
 import { normalSerial } from './revocation-list.ts'
 import { readServerCertificates, type ServerCertificates, watchCertificates } from './server-certificates.ts'
@@ -58,13 +59,13 @@ export async function createTlsServer(
   paceHandshakes(server, handshakes, () => onRefused('handshakes'))
   if (listener) server.on('request', listener)
   const closeRefused = guardConnections(server, () => certificates, log)
-  logRefusedHandshakes(server, log)
+  logRefusedHandshakes(server, () => certificates, log)
 
   const stopWatching = watchCertificates(certsDir, certificates, {
     changed(next) {
       // A new context has new session ticket keys, so a client that resumes an older session does the whole handshake again.
       server.setSecureContext(secureContext(next))
-      const caReplaced = next.caFingerprint256 !== certificates.caFingerprint256
+      const caReplaced = next.ca.fingerprint256 !== certificates.ca.fingerprint256
       certificates = next
       log.info({ certsDir, revoked: next.revocations.size }, 'certificates reloaded')
       closeRefused(caReplaced)
@@ -165,8 +166,6 @@ interface PeerIdentity {
   fingerprint256: string
   serialNumber: string
   validTo: Date
-  /** Whether it names itself as its issuer. */
-  isSelfIssued: boolean
 }
 
 const identities = new WeakMap<TLSSocket, PeerIdentity>()
@@ -194,7 +193,6 @@ function findPeerIdentity(socket: TLSSocket): PeerIdentity | undefined {
     fingerprint256: peer.fingerprint256,
     serialNumber: normalSerial(peer.serialNumber),
     validTo: new Date(peer.valid_to),
-    isSelfIssued: isDeepStrictEqual(peer.issuer, peer.subject),
   }
   identities.set(socket, identity)
   return identity
@@ -207,10 +205,11 @@ const [maxLinesOfAddress, addressWindowMs] = [5, 60_000]
 const maxAddresses = 1_000
 
 /** Logs a refused handshake in one line that says who came and why it was refused. */
-function logRefusedHandshakes(server: Server, log: TlsLog): void {
+function logRefusedHandshakes(server: Server, certificates: () => ServerCertificates, log: TlsLog): void {
   const allow = createRateLimit(maxLines, windowMs)
   const limitOfAddress = new Map<string, ReturnType<typeof createRateLimit>>()
   const addresses = new WeakMap<TLSSocket, string | undefined>()
+  const chains = new WeakMap<TLSSocket, readonly X509Certificate[]>()
 
   // A refused socket is destroyed before `tlsClientError`, and has lost its peer and its address by then. This event is the only public
   // one that has the socket earlier. Its key material is not used.
@@ -218,8 +217,12 @@ function logRefusedHandshakes(server: Server, log: TlsLog): void {
     if (addresses.has(socket)) return
     addresses.set(socket, socket.remoteAddress)
     // Emitted at the end of the handshake, just before the client's certificate is verified.
-    socket.prependOnceListener('secure', () => findPeerIdentity(socket))
+    socket.prependOnceListener('secure', () => {
+      findPeerIdentity(socket)
+      chains.set(socket, sentChain(socket))
+    })
   })
+  server.on('secureConnection', (socket) => chains.delete(socket))
 
   server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
     const remoteAddress = addresses.get(socket) ?? socket.remoteAddress
@@ -232,7 +235,7 @@ function logRefusedHandshakes(server: Server, log: TlsLog): void {
     const others = suppressed > 0 ? `; ${suppressed} more were refused before` : ''
     log.warn(
       { remoteAddress, commonName },
-      `handshake refused: ${handshakeRefusal(error, socket)}${commonName ? ` (CN=${printable(commonName)})` : ''}${sameAddress}${others}`,
+      `handshake refused: ${handshakeRefusal(error, socket, chains.get(socket) ?? [], certificates())}${commonName ? ` (CN=${printable(commonName)})` : ''}${sameAddress}${others}`,
     )
   })
 
@@ -249,47 +252,6 @@ function logRefusedHandshakes(server: Server, log: TlsLog): void {
 /** Removes line breaks and escapes: strangers can write anything into a certificate of their own, and the name goes into our log. */
 function printable(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64)
-}
-
-// By OpenSSL's verify result, as Node names it in `authorizationError`.
-const signedByItself = 'client certificate signed by itself'
-const signedByAnother = 'client certificate signed by another CA'
-const byVerification: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: 'client certificate expired',
-  CERT_NOT_YET_VALID: 'client certificate not yet valid',
-  CERT_REVOKED: 'client certificate revoked',
-  INVALID_PURPOSE: 'certificate is not for clients',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: signedByAnother,
-  UNABLE_TO_GET_ISSUER_CERT: signedByAnother,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: signedByAnother,
-  CERT_SIGNATURE_FAILURE: signedByAnother,
-  DEPTH_ZERO_SELF_SIGNED_CERT: signedByItself,
-  SELF_SIGNED_CERT_IN_CHAIN: signedByAnother,
-  CRL_HAS_EXPIRED: `revocation list out of date (run "${command} certs revoke" or put the right revoked.pem in place)`,
-}
-
-// By the code of Node's error.
-const byError: Readonly<Record<string, string>> = {
-  ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE: 'no client certificate',
-  ERR_SSL_HTTP_REQUEST: 'plain HTTP on the HTTPS port',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'not TLS, or a version older than 1.2',
-  ERR_SSL_UNSUPPORTED_PROTOCOL: 'TLS version older than 1.2',
-  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: "the client does not trust this server's CA (give it ca_cert.pem)",
-  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'the client refused the server certificate',
-  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: 'the client found the server certificate expired',
-  ERR_SSL_NO_SHARED_CIPHER: 'no cipher in common (of TLS 1.2 the server takes ECDHE with AES-GCM or ChaCha20)',
-  ERR_TLS_HANDSHAKE_TIMEOUT: 'handshake timed out',
-  ECONNRESET: 'the client disconnected during the handshake',
-}
-
-/** Why a connection was refused, from the arguments of `tlsClientError`, in words for a log. */
-function handshakeRefusal(error: Error & { code?: string }, socket: TLSSocket): string {
-  // Its type is Error, but on a server's socket it is a string (the verify result) or null.
-  const verification: unknown = socket.authorizationError
-  // The list is there for our CA, so its certificates are never refused for lack of one.
-  if (verification === 'UNABLE_TO_GET_CRL') return findPeerIdentity(socket)?.isSelfIssued ? signedByItself : signedByAnother
-  if (typeof verification === 'string') return byVerification[verification] ?? `client certificate refused: ${verification}`
-  return byError[error.code ?? ''] ?? `TLS error: ${error.code ?? error.message}`
 }
 
 /** Whether an event may be logged, and how many were not logged since the last one that was. */

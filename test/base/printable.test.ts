@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { SluiceError } from '../../core/base/errors.ts'
 import { errorBody } from '../../core/http/request-steps.ts'
-import { forTerminal, named, oneLine, plainJson, printable, quoted } from '../../core/base/printable.ts'
+import { forTerminal, named, oneLine, plainJson, printable, quoted, withoutStop } from '../../core/base/printable.ts'
 import { filesIn } from '../../tools/imports.ts'
 
 const outlaws: Readonly<Record<string, string>> = {
@@ -66,8 +66,10 @@ describe('text from outside', () => {
   })
 
   it('reaches a terminal through one door: no command writes past it', () => {
-    // `plugin dev` clears its screen and shows what it marked itself. What `tx export` and `tx archive` write is of plainJson or of csvWriter.
-    const doors = new Set(['output', 'dev-report', 'plugin-dev', 'tx-export', 'archive-export'].map((name) => `core/cli/${name}.ts`))
+    // `plugin dev` clears its screen and shows what it marked itself. What `tx export`, `tx archive` and `books ledger` write is of plainJson or of csvWriter.
+    const doors = new Set(
+      ['output', 'dev-report', 'plugin-dev', 'tx-export', 'archive-export', 'books-ledger'].map((name) => `core/cli/${name}.ts`),
+    )
     const writers = [...filesIn('core/cli'), 'core/main.ts', 'core/kernel.ts'].filter(
       (file) => !doors.has(file) && /console\.\w+\(|process\.std(?:out|err)\.write/.test(readFileSync(file, 'utf8')),
     )
@@ -88,4 +90,10 @@ describe('when to try again, as an error says it', () => {
     it(`is ${is ?? 'not said'} where ${said} was given`, () => {
       expect(new SluiceError('RATE_LIMIT', 'x', { retryAfterSeconds: said }).retryAfterSeconds).to.equal(is)
     })
+
+  it('loses the full stop of a sentence that goes on', () => {
+    expect(`The network does not run: ${withoutStop('Try again, or check its rpcUrls.')}. A request starts it.`).to.equal(
+      'The network does not run: Try again, or check its rpcUrls. A request starts it.',
+    )
+  })
 })

@@ -3,6 +3,7 @@ import { JsonRpcProvider, Wallet } from 'ethers'
 import { rpcTo } from '../../core/devnet/anvil.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { abi, acting, all, makeKeyedPools, modes } from '../plugins/uniswap/v4-keyed-pools.ts'
+import { walkAnswers } from './answers-of-a-block.ts'
 import { local, oneChain, outcome } from './shared-server.ts'
 
 // Account 0 of anvil's well-known mnemonic.
@@ -66,4 +67,15 @@ describe('several amounts while blocks come', function () {
           blocks.add(blockNumber)
         }
       })
+
+  const answers = Number(process.env['SLUICE_WALK_QUOTES'] ?? 400)
+  const seed = Number(process.env['SLUICE_WALK_SEED'] ?? 1)
+  it(`are the same at one block, whatever else was asked, from memory or not: ${answers} answers (SLUICE_WALK_QUOTES), seed ${seed} (SLUICE_WALK_SEED)`, async function () {
+    this.timeout(120_000 + answers * 100)
+    mining = false
+    await mined
+    const told = await walkAnswers(server, rpcTo(server.rpcUrl), seed, answers)
+    if (process.env['SLUICE_WALK_QUOTES']) console.log(`      ${JSON.stringify(told)}`)
+    for (const [what, count] of Object.entries(told)) expect(count, what).to.be.above(0)
+  })
 })

@@ -1,9 +1,11 @@
 import { expect } from 'chai'
 import path from 'node:path'
+import { endpoints } from '../../core/api/index.ts'
+import { useOf } from '../../core/api/endpoint-use.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
-import { admins, local, oneChain, swap } from './shared-server.ts'
+import { admins, local, oneChain, swap, traders } from './shared-server.ts'
 
 const fixtures = path.join(import.meta.dirname, '..', 'fixtures', 'plugins')
 const folders = ['interfaces', 'hostile-interfaces', 'once-interfaces'].map((name) => path.join(fixtures, name))
@@ -12,6 +14,7 @@ const pairPrices = path.join(import.meta.dirname, '..', '..', 'templates', 'pair
 const listed = {
   client: { permissions: ['read', 'trade'], wallets: 'all' },
   reader: { permissions: ['read'], wallets: [] },
+  approver: { permissions: ['read', 'trade', 'admin', 'stop', 'resume', 'approve'], wallets: 'all' },
 }
 
 describe('interfaces of third parties in processes of their own', function () {
@@ -39,11 +42,13 @@ describe('interfaces of third parties in processes of their own', function () {
         'clients.yml': { clients: listed },
         'interfaces/pair-prices.yml': { port: 0 },
         'interfaces/hostile.yml': { port: 0 },
+        'interfaces/mixing.yml': { port: 0, endpoints: ['Approvals'] },
+        'interfaces/keyed.yml': { port: 0 },
         'interfaces/once-desk.yml': { port: 0 },
         'interfaces/unruly.yml': { showErrors: true },
       },
     })
-    await newClient(server.certsDir, 'reader')
+    for (const name of ['reader', 'approver']) await newClient(server.certsDir, name)
   })
   // Later tests block the event loop for longer than this server bears.
   after(async () => {
@@ -54,7 +59,7 @@ describe('interfaces of third parties in processes of their own', function () {
   it('listen where the operator says alone, whatever their defaults have', async () => {
     expect(await entryOf('unruly')).to.deep.include({ kind: 'interface', state: 'loaded', tier: 'contained' })
     expect(await entryOf('once-desk')).to.deep.include({ kind: 'interface', state: 'loaded', tier: 'contained' })
-    expect(server.kernel.interfaceUrls).to.have.all.keys('pair-prices', 'hostile', 'once-desk')
+    expect(server.kernel.interfaceUrls).to.have.all.keys('pair-prices', 'hostile', 'keyed', 'mixing', 'once-desk')
   })
 
   it('answer by the endpoints of the server, as those in the server do', async () => {
@@ -128,7 +133,7 @@ describe('interfaces of third parties in processes of their own', function () {
     })
 
     it('does nothing that its caller may not, and shows that as an error whatever it says', async () => {
-      const answer = await to('hostile', 'reader').get('/not-allowed')
+      const answer = await to('hostile', 'reader').post('/not-allowed', { wallet: `0x${'1'.repeat(40)}`, amount: 1 })
       expect([answer.status, answer.body.name], answer.text).to.deep.equal([403, 'FORBIDDEN'])
     })
 
@@ -174,10 +179,141 @@ describe('interfaces of third parties in processes of their own', function () {
 
     it('tells that a transaction may be signed where its process ends after it has asked for one', async () => {
       const before = await nonce()
-      const { status, body } = await to('hostile').get('/wraps-and-dies')
+      const { status, body } = await to('hostile').post('/wraps-and-dies', { wallet: admins, amount: '0.01' })
       expect([status, body.name], body.message).to.deep.equal([504, 'TIMEOUT'])
       expect(await nonce()).to.equal(before + 1)
     })
+  })
+
+  describe('one that uses the request of one caller while it answers another', () => {
+    const wrap = { ...local, address: admins, amount: '0.01' }
+    let names = 0
+    /** A request that stays open, of a caller who is somebody else than who sends `use`. */
+    async function opened(method: 'GET' | 'POST', sent: object = {}, sender = to('mixing')) {
+      const name = `open-${(names += 1)}`
+      const ended = (method === 'GET' ? sender.get('/keep', { name, ...sent }) : sender.post('/keep', { name, ...sent })).catch(
+        () => undefined,
+      )
+      while (!(await to('mixing', 'reader').get('/kept', { name })).body.isOpen) await new Promise((resolve) => setTimeout(resolve, 10))
+      return {
+        use: (endpoint: string, fields: object, key?: string) =>
+          to('mixing', 'reader').post('/use', { name, endpoint, fields: JSON.stringify(fields), ...(key !== undefined && { key }) }),
+        async end() {
+          await to('mixing', 'reader').post('/release', { name })
+          return ended
+        },
+      }
+    }
+    const oops = ({ status, body }: Answer): string => `${status} ${body.oops}`
+
+    it('signs nothing by a request that reads', async () => {
+      const before = await nonce()
+      const open = await opened('GET', { wallet: admins, amount: '0.01' })
+      expect(oops(await open.use('EVMWrap', wrap))).to.equal('403 FORBIDDEN')
+      expect((await open.use('EVMNonce', { ...local, address: admins })).status).to.equal(200)
+      await open.end()
+      expect(await nonce()).to.equal(before)
+    })
+
+    it('signs nothing that its caller did not send', async () => {
+      const before = await nonce()
+      const open = await opened('POST', { pair: 'WETH-USDC', wallet: admins.toLowerCase(), amount: 0.01 })
+      for (const [fields, field] of [
+        [{ ...wrap, address: traders }, 'address'],
+        [{ ...wrap, amount: '0.011' }, 'amount'],
+        [{ ...wrap, nonce: before + 1 }, 'nonce'],
+        [{ ...wrap, maxFeePerGas: '3' }, 'maxFeePerGas'],
+      ] as const) {
+        const refused = await open.use('EVMWrap', fields)
+        expect([oops(refused), refused.body.details?.field], refused.text).to.deep.equal(['403 FORBIDDEN', field])
+      }
+      const sold = { ...local, connector: 'uniswap', base: 'WBTC', quote: 'USDC', amount: '0.01', side: 'SELL', address: admins }
+      expect((await open.use('AMMTrade', sold)).body.details?.field).to.equal('base')
+      await open.end()
+      expect(await nonce()).to.equal(before)
+    })
+
+    it('signs one transaction of an endpoint for a request, in the words of its caller', async () => {
+      const before = await nonce()
+      const open = await opened('POST', { wallet: admins, amount: '0.010', note: { list: ['1e1', true, null] } })
+      expect((await open.use('EVMWrap', wrap)).status).to.equal(200)
+      expect(oops(await open.use('EVMWrap', wrap))).to.equal('403 FORBIDDEN')
+      expect(oops(await open.use('EVMWrap', { ...wrap, amount: '10' }))).to.equal('403 FORBIDDEN')
+      await open.end()
+      expect(await nonce()).to.equal(before + 1)
+    })
+
+    it('signs for the next request of a caller what an endpoint refused before, and a retry with its key once', async () => {
+      const before = await nonce()
+      const open = await opened('POST', { wallet: admins, amounts: ['1000000000', '0.01'] })
+      expect(oops(await open.use('EVMWrap', { ...wrap, amount: '1000000000' }))).to.equal('422 INSUFFICIENT_BALANCE')
+      const [first, again] = [await open.use('EVMWrap', wrap, 'retried'), await open.use('EVMWrap', wrap, 'retried')]
+      expect([first.status, again.body], first.text).to.deep.equal([200, first.body])
+      await open.end()
+      expect(await nonce()).to.equal(before + 1)
+    })
+
+    it('begins nothing for a caller that is gone, and reads nothing', async () => {
+      const before = await nonce()
+      const leaving = createClient(server.interfaceUrls['mixing'] ?? '', server.certsDir)
+      const open = await opened('POST', { wallet: admins, amount: '0.01' }, leaving)
+      expect((await open.use('EVMNonce', { ...local, address: admins })).status).to.equal(200)
+      leaving.close()
+      let answer: Answer
+      do answer = await open.use('EVMNonce', { ...local, address: admins })
+      while (answer.status === 200)
+      expect(oops(answer), answer.text).to.equal('504 TIMEOUT')
+      expect(oops(await open.use('EVMWrap', wrap))).to.equal('504 TIMEOUT')
+      await open.end()
+      expect(await nonce()).to.equal(before)
+    })
+
+    it('reaches nothing that is for people, whatever its caller may do', async () => {
+      const open = await opened('POST', { id: 1, plugin: 'hostile' }, to('mixing', 'approver'))
+      const governing = endpoints.filter((each) => useOf(each) === 'governs' && each.name !== 'Approvals')
+      for (const { name } of governing) {
+        const refused = await open.use(name, { id: 1, plugin: 'hostile' })
+        expect(oops(refused), name).to.equal('403 FORBIDDEN')
+        expect(refused.body.message).to.contain(
+          `may not call ${name}, which is for people: list it in \`endpoints\` of conf/interfaces/mixing.yml`,
+        )
+      }
+      expect(governing.map(({ name }) => name)).to.include.members(['ApprovalsApprove', 'PluginsLift', 'StopsDelete', 'StopsPost'])
+      await open.end()
+    })
+
+    it('reaches what the operator lists', async () => {
+      const open = await opened('POST', {}, to('mixing', 'approver'))
+      expect((await open.use('Approvals', {})).status).to.equal(200)
+      await open.end()
+    })
+
+    it('uses up no Idempotency-Key of its caller, but one that came with the request', async () => {
+      const [open, before] = [await opened('POST', { wallet: admins, amount: '0.01', id: 'sent-key' }), await nonce()]
+      expect((await open.use('EVMWrap', wrap, 'own-key')).status).to.equal(200)
+      await open.end()
+      const keyed = (key: string, amount: string) =>
+        server.client.post('/evm/wrap', { ...wrap, amount }, { headers: { 'Idempotency-Key': key } })
+      expect((await keyed('own-key', '0.02')).status).to.equal(200)
+      expect(await nonce()).to.equal(before + 2)
+      const again = await opened('POST', { wallet: admins, amount: '0.01', id: 'sent-key' })
+      const signed = await again.use('EVMWrap', wrap, 'sent-key')
+      await again.end()
+      expect((await keyed('sent-key', '0.01')).body.txHash).to.equal(signed.body.answer.txHash)
+      expect(await nonce()).to.equal(before + 3)
+    })
+  })
+
+  it('have the outcome of an equal request whose key was stored without the name of the interface', async () => {
+    const wrap = { ...local, address: admins, amount: '0.03' }
+    const stored = await server.client.post('/evm/wrap', wrap, { headers: { 'Idempotency-Key': 'former-0' } })
+    const before = await nonce()
+    const asked = (amount: string) => to('keyed').post('/wrap', { wallet: admins, amount, number: '0' })
+    expect((await asked('0.03')).body, stored.text).to.deep.equal({ hash: stored.body.txHash })
+    expect(await nonce()).to.equal(before)
+    expect((await asked('0.04')).status).to.equal(200)
+    expect((await asked('0.04')).status).to.equal(200)
+    expect(await nonce()).to.equal(before + 1)
   })
 
   describe('what one does once', () => {

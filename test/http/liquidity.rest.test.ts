@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Contract, ContractFactory, JsonRpcProvider, Wallet } from 'ethers'
+import { Contract, ContractFactory, Interface, JsonRpcProvider, Wallet } from 'ethers'
 import { readArtifact } from '../../core/devnet/build-state.ts'
 import type { PluginsResponse } from '../../core/api/index.ts'
 import type { Answer, Client } from '../../testkit/client.ts'
@@ -7,6 +7,7 @@ import { until } from '../transactions/site.ts'
 import {
   admins,
   chainSeconds,
+  freshAddress,
   local,
   mined,
   outcome,
@@ -350,6 +351,103 @@ describe('/amm/liquidity', function () {
     } finally {
       await server.rpc('evm_setIntervalMining', 1)
     }
+  })
+
+  describe('of positions that other software changes', () => {
+    const manager = new Interface([
+      'function multicall(bytes[])',
+      'function decreaseLiquidity((uint256, uint128, uint256, uint256, uint256))',
+      'function collect((uint256, address, uint128, uint128))',
+      'function burn(uint256)',
+      'function transferFrom(address, address, uint256)',
+    ])
+    const most = 2n ** 128n - 1n
+    const decrease = (tokenId: string, liquidity: bigint) => ['decreaseLiquidity', [[tokenId, liquidity, 0, 0, 2n ** 40n]]] as const
+    /** The wallet's owner sends a transaction past this server. */
+    async function elsewhere(method: string, args: readonly unknown[]): Promise<void> {
+      const { body: config } = await client.get('/connector/config', { connector: 'uniswap' })
+      const to = config.contractAddresses.local.positionManagerAddress
+      const sent = await server.rpc('eth_sendTransaction', {
+        from: admins,
+        to,
+        data: manager.encodeFunctionData(method, [...args]),
+        gas: '0x1e8480',
+      })
+      const { body: poll } = await mined(client, String(sent))
+      expect(poll.txReceipt.status).to.equal(1)
+    }
+    async function bookOf(tokenId: string): Promise<Answer['body']> {
+      let position: Answer['body']
+      await until('the book has it', async () => {
+        const { body } = await client.get('/books', { ...uniswap, address: admins })
+        position = body.liquidity.find((each: Answer['body']) => each.position === tokenId)
+        return body.complete && position !== undefined
+      })
+      return position
+    }
+    async function final({ txHash }: Answer['body']): Promise<Answer['body']> {
+      let entry: Answer['body']
+      await until('it is final', async () => {
+        entry = (await client.get('/transactions', { txHash })).body.transactions[0]
+        return entry.final
+      })
+      return entry
+    }
+    const opened = async () => {
+      const body = await made('add', range)
+      await final(body)
+      return String(body.fill.tokenId)
+    }
+
+    it('pays liquidity that was removed there as liquidity, and not as fees', async () => {
+      const tokenId = await opened()
+      const { body: before } = await ask('position', { tokenId })
+      await elsewhere(...decrease(tokenId, BigInt(before.liquidity)))
+      expect(await bookOf(tokenId)).to.include({ closed: false })
+      const collected = await made('collect_fees', { tokenId })
+      expect(collected.fill).to.include({ liquidity: '0', amount0: before.amount0, amount1: before.amount1 })
+      expect([collected.fill.fees0, collected.fill.fees1].map(Number)).to.deep.equal([0, 0])
+      expect((await final(collected)).fill).to.deep.equal(collected.fill)
+      const position = await bookOf(tokenId)
+      expect(position.tokens.map(({ fees }: { fees: string }) => Number(fees))).to.deep.equal([0, 0])
+      expect(position.tokens.map(({ received }: { received: string }) => received)).to.have.members([before.amount0, before.amount1])
+      expect(position).to.include({ closed: true, ended: 'emptied', againstHolding: null })
+    })
+
+    it('tells the fees of a removal from what was removed before it, also in parts', async () => {
+      const tokenId = await opened()
+      const { body: approved } = await client.post('/evm/approve', { ...local, address: others, spender: 'uniswap', token: 'USDC' })
+      await mined(client, approved.txHash)
+      for (const side of ['SELL', 'BUY']) {
+        const swap = { ...uniswap, address: others, base: 'ETH', quote: 'USDC', amount: '3', side, version: 'v3' }
+        const { status, text, body } = await client.post('/amm/trade', swap)
+        expect(status, text).to.equal(200)
+        await mined(client, body.txHash)
+      }
+      const { body: before } = await ask('position', { tokenId })
+      const part = BigInt(before.liquidity) / 3n
+      await elsewhere(...decrease(tokenId, part))
+      await elsewhere('collect', [[tokenId, admins, 1000n, 1000n]])
+      await elsewhere(...decrease(tokenId, part))
+      const { fill } = await made('remove', { tokenId })
+      expect([fill.fees0, fill.fees1]).to.deep.equal([before.unclaimedToken0, before.unclaimedToken1])
+      expect(Number(fill.fees0) + Number(fill.fees1)).to.be.above(0)
+    })
+
+    it('leaves none open that was burnt there, or given to a wallet of others', async () => {
+      const [burnt, given, moved] = [await opened(), await opened(), await opened()]
+      const { body: before } = await ask('position', { tokenId: burnt })
+      const calls = [decrease(burnt, BigInt(before.liquidity)), ['collect', [[burnt, admins, most, most]]], ['burn', [burnt]]] as const
+      await elsewhere('multicall', [calls.map(([method, args]) => manager.encodeFunctionData(method, [...args]))])
+      const stranger = freshAddress()
+      await elsewhere('transferFrom', [admins, stranger, given])
+      await elsewhere('transferFrom', [admins, others, moved])
+      await until('that it is burnt is final', async () => (await bookOf(burnt)).closed)
+      expect(await bookOf(burnt)).to.include({ ended: 'burnt', againstHolding: null })
+      expect(await bookOf(given)).to.include({ closed: true, ended: `given to ${stranger}` })
+      const { body: ofAll } = await client.get('/books', uniswap)
+      expect(ofAll.liquidity.find((each: Answer['body']) => each.position === moved)).to.include({ closed: false })
+    })
   })
 
   it('answers a wallet without positions with none', async () => {

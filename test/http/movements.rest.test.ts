@@ -13,6 +13,7 @@ import {
   overtaken,
   sharedServer,
   swap,
+  traders,
   uniswap,
   withoutBlocks,
   type SharedServer,
@@ -144,6 +145,138 @@ describe('the movements of a final transaction', function () {
     expect(inBlock).to.have.length(4)
     const movedRaw = inBlock.reduce((sum: bigint, each: Answer['body']) => sum + coinOf(each) - BigInt(each.cost.rawFee), 0n)
     expect(movedRaw).to.equal((after ?? 0n) - (before ?? 0n))
+  })
+
+  describe('in the ledger', () => {
+    const wallets = [traders, others]
+    const oasis = { ...local, connector: 'oasis', market: 'WETH-USDC' } as const
+    const perp = { ...local, connector: 'perp', base: 'ETH', quote: 'USD' } as const
+    /** Those that change the balance of a wallet, with the coin. */
+    const holdings = async (block: number) => {
+      const found = new Map<string, bigint>()
+      for (const wallet of wallets)
+        for (const { address, symbol } of tokens)
+          if (symbol !== 'TWIN') found.set(`${wallet} ${addressKey(address)}`, await balanceAt(wallet, address, block))
+      return found
+    }
+    const newest = async () => Number(await server.rpc('eth_blockNumber'))
+    const filled = async (clientOrderId: string, address: string) =>
+      until('it is filled', async () => {
+        const { body } = await client.get('/clob/orders', { ...local, connector: 'oasis', clientOrderId, address })
+        return body.orders[0].state === 'FILLED'
+      })
+
+    it('add up to what the balances changed by, of each act, and to the unit', async () => {
+      for (const address of wallets)
+        for (const [spender, token] of [
+          ['oasis', 'WETH'],
+          ['oasis', 'USDC'],
+          ['uniswap', 'WETH'],
+          ['uniswap', 'USDC'],
+          ['uniswap/positions', 'WETH'],
+          ['uniswap/positions', 'USDC'],
+          ['uniswap/v2', 'WETH'],
+          ['uniswap/v2', 'USDC'],
+          ['perp', 'USDC'],
+        ] as const)
+          await final(await client.post('/evm/approve', { ...local, address, spender, token }))
+      const since = new Date().toISOString()
+      const before = await holdings(await newest())
+      const act = async (path: string, body: object, address: string = traders, by = client) =>
+        final(await by.post(path, { ...local, address, ...body }))
+
+      await act('/evm/wrap', { amount: '1.25' })
+      await act('/evm/unwrap', { amount: '0.5' })
+      await act('/amm/trade', { ...swap, amount: '0.25' })
+      await act('/amm/trade', { ...swap, base: 'ETH', amount: '0.5', side: 'BUY' })
+      await act('/evm/send', { to: coldStore, token: 'USDC', amount: '12.5' }, others)
+      await act('/evm/send', { to: others, token: 'ETH', amount: '0.125' }, traders, server.as.treasurer)
+      const range = {
+        token0: 'WETH',
+        token1: 'USDC',
+        amount0: '0.5',
+        amount1: '1500',
+        lowerPrice: '2800',
+        upperPrice: '3200',
+        version: 'v3',
+      }
+      const { fill: position } = await act('/amm/liquidity/add', { ...uniswap, ...range })
+      await act('/amm/trade', { ...swap, amount: '0.5', version: 'v3' }, others)
+      await act('/amm/liquidity/collect_fees', { ...uniswap, tokenId: position.tokenId, version: 'v3' })
+      await act('/amm/liquidity/remove', { ...uniswap, tokenId: position.tokenId, version: 'v3', burn: true })
+      await act('/amm/shares/add', { ...uniswap, tokens: ['WETH', 'USDC'], amounts: ['0.1'] })
+      await act('/perp/deposit', { ...local, connector: 'perp', token: 'USDC', amount: '900' })
+      await act('/perp/withdraw', { ...local, connector: 'perp', token: 'USDC', amount: '1' })
+      await act('/perp/open', { ...perp, side: 'LONG', amount: '0.5', margin: '500', leverage: '5' })
+      await act('/perp/close', perp)
+
+      const { sells, buys } = (await client.get('/clob/orderBook', oasis)).body
+      const price = String((Number(sells[0].price) + Number(buys[0].price)) / 2)
+      const resting = { ...oasis, side: 'BUY', orderType: 'LIMIT', price, amount: '0.04' }
+      const rested = (await client.post('/clob/orders', { ...resting, address: traders })).body
+      await final({ status: 200, body: rested } as Answer)
+      const market = { ...oasis, side: 'SELL', orderType: 'MARKET', limitPrice: price, amount: '0.04' }
+      const taking = await client.post('/clob/orders', { ...market, address: others })
+      await final(taking)
+      await filled(rested.clientOrderId, traders)
+      await filled(taking.body.clientOrderId, others)
+      const cancelled = (await client.post('/clob/orders', { ...resting, price: '1000', address: traders })).body
+      await final({ status: 200, body: cancelled } as Answer)
+      const cancel = await client.request('DELETE', '/clob/orders', {
+        headers: { 'content-type': 'application/json' },
+        raw: JSON.stringify({ ...oasis, address: traders, clientOrderId: cancelled.clientOrderId }),
+      })
+      await final(cancel)
+      await final(await overtaken(server, others))
+
+      let lines: Answer['body'][] = []
+      await until('all fills are known', async () => {
+        const { body, status, text } = await client.get('/ledger', { ...local, since, limit: '500' })
+        expect(status, text).to.equal(200)
+        lines = body.lines
+        return lines.every(({ note }) => note === undefined) && lines.some(({ order }) => order === rested.clientOrderId)
+      })
+      expect(lines.filter(({ note }) => note !== undefined)).to.deep.equal([])
+      const after = await holdings(await newest())
+      for (const [key, balance] of after) {
+        const [wallet = '', token = ''] = key.split(' ')
+        const own = lines.filter((line) => line.wallet === wallet && addressKey(line.token) === token)
+        const sum = own.reduce((total, { rawChange }) => total + BigInt(rawChange), 0n)
+        expect(sum, key).to.equal(balance - (before.get(key) ?? 0n))
+      }
+      const acts = (wallet: string) => new Set(lines.flatMap((line) => (line.wallet === wallet ? [`${line.act} ${line.part}`] : [])))
+      expect([...acts(traders)]).to.include.members([
+        'wrap moved',
+        'unwrap moved',
+        'sell moved',
+        'buy fee',
+        'send moved',
+        'add moved',
+        'collect_fees poolFees',
+        'remove moved',
+        'deposit moved',
+        'withdraw moved',
+        'open fee',
+        'close fee',
+        'order fill',
+      ])
+      expect([...acts(others)]).to.include.members(['send received', 'send moved', 'order moved'])
+      const sent = lines.find(({ act: each, part, symbol }) => each === 'send' && part === 'moved' && symbol === 'USDC')
+      expect(sent).to.include({ counterparty: coldStore, change: '-12.5', wallet: others })
+      const received = lines.find(({ part }) => part === 'received')
+      expect(received).to.include({ wallet: others, counterparty: traders, symbol: 'ETH', change: '0.125' })
+
+      const csv = await client.request('GET', `/ledger?${new URLSearchParams({ ...local, since }).toString()}`, {
+        headers: { accept: 'text/csv' },
+      })
+      const rows = csv.text.trimEnd().split('\r\n')
+      expect(rows).to.have.length(lines.length + 1)
+      expect(rows[0]).to.match(/^time,client,wallet,.*,token,symbol,change,rawChange,.*,id$/)
+      const ofOthers = (await client.get('/ledger', { ...local, since, address: others, limit: '500' })).body.lines
+      expect(ofOthers).to.deep.equal(lines.filter(({ wallet }) => wallet === others))
+      const own = (await server.as.trader.get('/ledger', { ...local, since, limit: '500' })).body.lines
+      expect(own).to.deep.equal(lines.filter(({ wallet }) => wallet === traders))
+    })
   })
 
   it('are there of a transaction that failed, and are none', async () => {

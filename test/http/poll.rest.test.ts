@@ -83,6 +83,8 @@ describe('/network/poll of a transaction with several attempts', function () {
     await rpc('evm_mine')
     const byFirst = (await poll(first.txHash)).body
     expect(byFirst).to.include({ txHash: first.txHash, txStatus: 1, replacedBy: second.txHash })
+    // Also before the journal has seen the block.
+    expect(byFirst.txState).to.be.oneOf(['MINED', 'CONFIRMED'])
     expect(byFirst.txReceipt).to.include({ status: 1, transactionHash: second.txHash })
     expect(byFirst.confirmations).to.be.above(0)
     expect(byFirst.fill).to.have.all.keys('amountIn', 'amountOut', 'price')
@@ -99,6 +101,7 @@ describe('/network/poll of a transaction with several attempts', function () {
     await rpc('evm_mine')
     const bySecond = (await poll(second.txHash)).body
     expect(bySecond).to.include({ txHash: second.txHash, txStatus: 1, replacedBy: first.txHash })
+    expect(bySecond.txState).to.be.oneOf(['MINED', 'CONFIRMED'])
     expect(bySecond.txReceipt.transactionHash).to.equal(first.txHash)
     expect((await poll(first.txHash)).body)
       .to.include({ txStatus: 1 })

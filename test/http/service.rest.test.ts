@@ -1,3 +1,7 @@
+import { readFileSync } from 'node:fs'
+import type { OutgoingHttpHeaders } from 'node:http'
+import https from 'node:https'
+import path from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv } from 'ajv'
 import { expect } from 'chai'
@@ -7,6 +11,7 @@ import { alsoPosts } from '../../core/http/routes.ts'
 import { openapi } from '../../core/http/openapi.ts'
 import type { Client } from '../../testkit/client.ts'
 import { outcome, sharedServer, traders } from './shared-server.ts'
+import { until } from '../transactions/site.ts'
 import { scrape } from './scrape.ts'
 
 /** Every `$ref` in a document. */
@@ -38,6 +43,32 @@ describe('the service', function () {
     const { body, headers } = await client.get('/')
     expect(body).to.deep.equal({ status: 'ok' })
     expect(headers['content-type']).to.contain('application/json')
+  })
+
+  it('gives no page, and no browser anything, under a name that is not its own; programs go on and are counted', async () => {
+    const { url, certsDir } = await sharedServer()
+    const file = (name: string) => readFileSync(path.join(certsDir, name))
+    const files = { ca: file('ca_cert.pem'), cert: file('client_cert.pem'), key: file('client_key.pem') }
+    // A browser knows the server by the name, and was told to take its certificate.
+    const of = (at: string, headers: OutgoingHttpHeaders) =>
+      new Promise((resolve, reject) => {
+        https
+          .get(new URL(at, url), { ...files, servername: 'localhost', headers }, (answer) =>
+            answer.resume().on('end', () => resolve(answer.statusCode)),
+          )
+          .on('error', reject)
+      })
+    const counted = async () => Number(/^sluice_other_hosts_total (\d+)/m.exec((await client.get('/metrics')).text)?.[1])
+    const foreign = { host: 'evil.example:15888' }
+    const before = await counted()
+    for (const page of ['/dashboard', '/docs', '/docs/start.js']) expect(await of(page, foreign), page).to.equal(403)
+    for (const more of [{ origin: 'https://evil.example:15888' }, { 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-mode': 'cors' }])
+      expect(await of('/caller', { ...foreign, ...more }), JSON.stringify(more)).to.equal(403)
+    expect(await of('/caller', foreign)).to.equal(200)
+    // A scrape may be of a second ago.
+    await until('they are counted', async () => (await counted()) === before + 7)
+    expect(await of('/docs', { host: 'localhost:15888', 'sec-fetch-site': 'none' })).to.equal(200)
+    expect(await of('/caller', { host: 'localhost:1', origin: 'https://localhost:1' })).to.equal(200)
   })
 
   it('says who the caller is, what it may do and whose limits it may ask for', async () => {

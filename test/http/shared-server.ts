@@ -93,7 +93,9 @@ export async function mined(client: Client, txHash: string): Promise<Answer> {
 /** Waits until the journal too has a transaction in a block: its watcher looks once per block. */
 export async function noted(client: Client, txHash: string): Promise<void> {
   const until = Date.now() + 90_000
-  while (!['MINED', 'CONFIRMED', 'REVERTED'].includes((await client.get('/network/poll', { ...local, txHash })).body.txState)) {
+  // By the journal: the poll says what the chain has before the journal does.
+  const state = async () => (await client.get('/transactions', { ...local, txHash })).body.transactions?.[0]?.txState
+  while (!['MINED', 'CONFIRMED', 'REVERTED'].includes(await state())) {
     if (Date.now() > until) throw new Error(`${txHash} was not noted.`)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

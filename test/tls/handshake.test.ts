@@ -1,17 +1,26 @@
+// @peculiar/x509 declares its ASN.1 types with decorators, so the metadata polyfill must be loaded before it.
+// oxlint-disable-next-line import/no-unassigned-import
+import 'reflect-metadata'
+import * as x509 from '@peculiar/x509'
 import { expect } from 'chai'
+import { webcrypto, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import net from 'node:net'
+import path from 'node:path'
 import { getCiphers } from 'node:tls'
 import {
   createAuthority,
   openAuthority,
   issueCertificate,
   keyToPem,
+  makeRevocationList,
   type Authority,
   type CertificatePair,
 } from '../../core/tls/authority.ts'
 import { newClient, revoke } from '../../core/tls/certificates.ts'
-import { madeCertificates, pairOf, removeFolders } from './certificates.ts'
+import { verificationRefusal } from '../../core/tls/handshake-refusals.ts'
+import { madeCertificates, pairOf, pem, removeFolders } from './certificates.ts'
 import { call, startServer, stopServers, until, type RunningServer } from './tls-server.ts'
 
 const hourMs = 3_600_000
@@ -140,6 +149,89 @@ describe('handshake', () => {
       line: 'client certificate signed by another CA (CN=bot?{"level":60})',
     },
   ]
+
+  /** A CA that may have others below it, which `createAuthority` does not allow: signed by itself, or by one above it. */
+  const madeCa = async (commonName: string, above?: Authority, serial = '0a'): Promise<Authority> => {
+    const keys = await webcrypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign', 'verify'])
+    const day = 86_400_000
+    const certificate = await x509.X509CertificateGenerator.create({
+      serialNumber: serial,
+      subject: `CN=${commonName}`,
+      issuer: above?.certificate.subjectName ?? `CN=${commonName}`,
+      notBefore: new Date(Date.now() - day),
+      notAfter: new Date(Date.now() + 99 * day),
+      publicKey: keys.publicKey,
+      signingKey: (above?.keys ?? keys).privateKey,
+      signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
+      extensions: [
+        new x509.BasicConstraintsExtension(true, undefined, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+        await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+        await x509.AuthorityKeyIdentifierExtension.create((above?.keys ?? keys).publicKey),
+      ],
+    })
+    return { certificate, keys }
+  }
+  const lineOf = async (to: RunningServer, pair: CertificatePair, version: 'TLSv1.2' | 'TLSv1.3') => {
+    to.lines.length = to.refusals.length = 0
+    expect((await call(to, { pair, version, localAddress: newAddress() })).answer).to.equal('')
+    await until(() => to.lines.length > 0, 'a line in the log')
+    return to.lines
+  }
+
+  for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+    it(`does not call an issuing CA below its own, or a revoked one, another CA (${version})`, async () => {
+      const own = await openAuthority(certsDir)
+      const [below, revoked] = [await madeCa('Issuing CA', own), await madeCa('Issuing CA', own, '0b')]
+      const folder = await madeCertificates()
+      for (const file of ['ca_cert.pem', 'ca_key.pem', 'server_cert.pem', 'server_key.pem'])
+        await writeFile(path.join(folder, file), await pem(certsDir, file))
+      await writeFile(path.join(folder, 'revoked.pem'), await makeRevocationList(own, new Map([['0b', new Date()]])))
+      const its = await startServer(folder)
+      expect(await lineOf(its, await chainOf(below), version)).to.deep.equal([
+        'handshake refused: client certificate signed by an issuing CA below the CA of this server, and there is no revocation list of that one (make it with "bin/sluice certs new") (CN=client)',
+      ])
+      expect(await lineOf(its, await chainOf(revoked), version)).to.deep.equal([
+        'handshake refused: an issuing CA above the client certificate is revoked (CN=client)',
+      ])
+    })
+
+    it(`says of its own CA that another signed it, where ca_cert.pem holds such a one (${version})`, async () => {
+      const root = await madeCa('Root')
+      const ca = await madeCa('Issuing CA', root)
+      // A client that does not trust the server leaves before its own certificate is looked at.
+      const ofClient = await madeCertificates()
+      await writeFile(path.join(ofClient, 'ca_cert.pem'), ownPair(ca).certPem + ownPair(root).certPem)
+      for (const above of ['', ownPair(root).certPem]) {
+        const folder = await madeCertificates()
+        const server = await issueCertificate(ca, { commonName: 'localhost', usage: 'server', hostnames: ['localhost'] })
+        for (const [file, content] of Object.entries({
+          'ca_cert.pem': ownPair(ca).certPem + above,
+          'server_cert.pem': server.certPem,
+          'server_key.pem': server.keyPem,
+          'revoked.pem': await makeRevocationList(ca, new Map()),
+        }))
+          await writeFile(path.join(folder, file), content)
+        const its = { ...(await startServer(folder)), certsDir: ofClient }
+        expect(await lineOf(its, await issueCertificate(ca, { commonName: 'client', usage: 'client' }), version)).to.deep.equal([
+          'handshake refused: client certificate signed by the CA of this server, which is signed by another CA (ca_cert.pem must hold a CA that signed itself) (CN=client)',
+        ])
+      }
+    })
+  }
+
+  it('says by the dates whether the client certificate is out of date or a CA above it', async () => {
+    const ca = await openAuthority(certsDir)
+    const { certPem } = await issueCertificate(ca, { commonName: 'client', usage: 'client' })
+    const certificates = { ca: new X509Certificate(ownPair(ca).certPem), revocations: new Map<string, Date>() }
+    const say = (verification: string) => verificationRefusal(verification, [new X509Certificate(certPem)], certificates)
+    expect(say('CERT_HAS_EXPIRED')).to.equal('a CA above the client certificate expired')
+    expect(say('CERT_NOT_YET_VALID')).to.equal('a CA above the client certificate is not yet valid')
+    expect(say('CERT_REVOKED')).to.equal('an issuing CA above the client certificate is revoked')
+    for (const code of ['UNABLE_TO_GET_CRL', 'CRL_NOT_YET_VALID', 'CRL_SIGNATURE_FAILURE', 'INVALID_CA', 'PATH_LENGTH_EXCEEDED'])
+      expect(say(code), code).not.to.match(/signed by another CA$|^client certificate refused/)
+    expect(say('UNSPECIFIED')).to.equal('client certificate refused: UNSPECIFIED')
+  })
 
   let addresses = 1
   const newAddress = () => `127.0.0.${(addresses += 1)}`

@@ -215,6 +215,38 @@ describe('/clob/orders', function () {
     expect(fill.timestamp).to.be.a('number')
   })
 
+  it('has the fills of orders that were filled at once in the book, each for its own side', async () => {
+    const since = new Date().toISOString()
+    const { sells, buys } = (await client.get('/clob/orderBook', { ...oasis, ...weth })).body
+    const best = Number(sells[0].price)
+    const above = String(Math.ceil(best * 1.01))
+    // The wallet's own offer is the best: the second order takes it, and has no id at the exchange.
+    const own = await open({ side: 'SELL', price: String((best + Number(buys[0].price)) / 2), amount: '0.01' })
+    const taken = [
+      await place({ orderType: 'MARKET', price: undefined, limitPrice: above, amount: '0.02' }),
+      await place({ price: above, amount: '0.03' }),
+    ]
+    for (const { status, body, text } of taken) {
+      expect(status, text).to.equal(200)
+      expect(await until(body.clientOrderId, 'FILLED')).not.to.have.property('orderId')
+    }
+    await until(own.clientOrderId, 'FILLED')
+    const query = { address: traders, since, ...local }
+    let book: Answer['body']
+    const end = Date.now() + 60_000
+    do book = (await client.get('/books', query)).body
+    while ((book.pairs[0]?.trades !== 4 || book.lacking.fills > 0) && Date.now() < end)
+    expect(book.lacking).to.include({ fills: 0 })
+    expect(book.pairs[0]).to.include({ base: 'WETH', quote: 'USDC', trades: 4, bought: '0.05', sold: '0.01' })
+    const fillsOf = async (txHash: string) =>
+      (await client.get('/transactions', { ...local, txHash })).body.transactions[0].orders[0].fills.map(
+        ({ amount, txHash: by }: { amount: string; txHash: string }) => [amount, by],
+      )
+    expect(await fillsOf(own.txHash)).to.deep.equal([['0.01', taken[0]?.body.txHash]])
+    expect(await fillsOf(taken[0]?.body.txHash)).to.deep.equal(['0.01', '0.01'].map((amount) => [amount, taken[0]?.body.txHash]))
+    expect(await fillsOf(taken[1]?.body.txHash)).to.deep.equal([['0.03', taken[1]?.body.txHash]])
+  })
+
   it('cancels an order that is not mined yet, by its client order id', async () => {
     await server.rpc('evm_setIntervalMining', 0)
     await server.rpc('evm_setAutomine', false)
