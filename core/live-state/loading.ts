@@ -4,7 +4,7 @@ import { reasonOf, SluiceError } from '../base/errors.ts'
 import { shareOut, type Payer } from '../base/fair-turns.ts'
 import type { BlockHistory } from './blocks.ts'
 import type { Telemetry } from './telemetry.ts'
-import { applyBlock, uncoveredBy, type StateGroup, type TrackedState } from './tracked-states.ts'
+import { applyBlock, markAsked, nothingOfBlock, uncoveredBy, type StateGroup, type TrackedState } from './tracked-states.ts'
 
 // Loading states from their exchange, and comparing samples of them with it.
 
@@ -48,7 +48,7 @@ export function createStateLoader({ history, telemetry, running, onLoad }: State
       if (signal.aborted || !history.tip || states.length === 0) return
       for (const state of states) {
         group.wanted.delete(state)
-        if (state.loading) state.loading.asked = [...state.more, ...state.ofBlock]
+        if (state.loading) state.loading.asked = [...state.more, ...state.ofBlock.more]
       }
       await loadGroup(group, states, history, telemetry, signal)
       onLoad()
@@ -113,8 +113,10 @@ async function loadGroup(
       const state = loaded.get(each.key)
       each.history.clear()
       // A block that came meanwhile needs something else.
-      if (each.ofBlock === ofBlock.get(each)) each.ofBlock = []
+      const asked = ofBlock.get(each) ?? nothingOfBlock
+      if (each.ofBlock === asked) each.ofBlock = nothingOfBlock
       else group.wanted.add(each)
+      markAsked(state, asked, read)
       each.images?.restart(read.number)
       if (state !== undefined) each.history.put(read.number, state)
       else fail(each, new SluiceError('PAIR_NOT_FOUND', `${connector} has no ${each.key} on ${chain}/${network}.`))
@@ -162,7 +164,7 @@ async function loadStates(
   const known = new Map<string, KnownOf>()
   for (const { key, about, more: missing, ofBlock } of states) {
     const state = inMemory?.get(key)
-    const more = [...missing, ...ofBlock]
+    const more = [...missing, ...ofBlock.more]
     if (about !== undefined || more.length > 0 || state !== undefined)
       known.set(key, { about, more, ...(state !== undefined && { state }) })
   }

@@ -4,7 +4,7 @@ import type { At, KnownOf, MissingState } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
 import { isSameHead } from './blocks.ts'
 import { requireRead } from './loading.ts'
-import type { Bundle, BundlePart, StateSnapshot } from './tracked-states.ts'
+import { markAsked, type Bundle, type BundlePart, type StateSnapshot } from './tracked-states.ts'
 
 /** The states that a pair's quotes depend on, after one block, and what was read further of them for the quotes of one request. */
 export interface PinnedStates {
@@ -12,6 +12,8 @@ export interface PinnedStates {
   readonly snapshot: StateSnapshot
   /** Reads what quotes found missing, after the same block: together for all that ask in one turn of the event loop. */
   readMore(missing: readonly MissingState[], at: At): Promise<void>
+  /** Reads what the states need to know of that block besides the changes. Undefined where all of it is there. */
+  readOfBlock(at: At): Promise<void> | undefined
 }
 
 /** One request's view of the states in memory: the first quote of a pair decides after which block the others are computed. */
@@ -45,8 +47,14 @@ export class OneBlock {
   }
 }
 
-function pinnedStates(bundle: Pick<Bundle, 'parts' | 'images'>, first: StateSnapshot): PinnedStates {
+/** So often more is read of one block than what its changes say. */
+const maxReadsOfBlock = 8
+
+/** Of a bundle, after the block of this snapshot. */
+export function pinnedStates(bundle: Pick<Bundle, 'parts' | 'images' | 'unread'>, first: StateSnapshot): PinnedStates {
   let snapshot = first
+  let isWhole = false
+  let readingOfBlock: Promise<void> | undefined
   let wanted: MissingState[] = []
   /** Of all that ask in this turn. */
   let next: Promise<void> | undefined
@@ -61,14 +69,37 @@ function pinnedStates(bundle: Pick<Bundle, 'parts' | 'images'>, first: StateSnap
     snapshot = await loadMore(bundle, snapshot, missing, at)
   }
 
+  function readMore(missing: readonly MissingState[], at: At): Promise<void> {
+    wanted.push(...missing)
+    next ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => (last = read(at)))
+    return abortable(next, at.signal)
+  }
+
+  /** What is needed may tell only then what else is. */
+  async function readAllOfBlock(at: At): Promise<void> {
+    for (let reads = 0; reads < maxReadsOfBlock; reads += 1) {
+      const unread = bundle.unread(snapshot)
+      if (unread.length === 0) break
+      await readMore(unread, at)
+      for (const index of new Set(unread.map((each) => each.index))) {
+        const more = unread.filter((each) => each.index === index).map((each) => each.more)
+        markAsked(snapshot.states[index], { head: snapshot.head, more }, snapshot.head)
+      }
+    }
+    isWhole = true
+  }
+
   return {
     get snapshot() {
       return snapshot
     },
-    readMore(missing, at) {
-      wanted.push(...missing)
-      next ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => (last = read(at)))
-      return abortable(next, at.signal)
+    readMore,
+    readOfBlock(at) {
+      if (isWhole) return undefined
+      isWhole = bundle.unread(snapshot).length === 0
+      if (isWhole) return undefined
+      readingOfBlock ??= readAllOfBlock(at).finally(() => (readingOfBlock = undefined))
+      return abortable(readingOfBlock, at.signal)
     },
   }
 }

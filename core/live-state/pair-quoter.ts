@@ -6,7 +6,7 @@ import type { At, FollowedPricing, Head, Quote, QuoteBound, QuoteChoice, Swap, M
 import { MissingReads, readsAfterFirst } from '../contracts/followed.ts'
 import { SluiceError, type ErrorName } from '../base/errors.ts'
 import { numberOf, SecondTimes } from '../base/second-times.ts'
-import type { OneBlock, PinnedStates } from './one-block.ts'
+import { pinnedStates, type OneBlock, type PinnedStates } from './one-block.ts'
 import type { Bundle, StateSnapshot } from './tracked-states.ts'
 import type { Synchroniser } from './synchroniser.ts'
 
@@ -31,9 +31,11 @@ export interface PairQuoter {
   bound(swap: Swap, block?: OneBlock): BoundAtHead | undefined
   /** Loads the states. */
   load(at: At): Promise<void>
-  /** The states, as soon as they are there. */
-  states(at: At): Promise<StateSnapshot>
-  /** The states; undefined if `load` would have to wait. */
+  /** The states with all that they need to know of their block, as soon as it is there. */
+  wholeStates(at: At): Promise<StateSnapshot>
+  /** The same at once; undefined if it would have to be waited for. */
+  peekWhole(): StateSnapshot | undefined
+  /** The states; undefined if `load` would have to wait. They may lack what no change of their block says. */
   peek(): StateSnapshot | undefined
   /** What quotes depend on besides the states: with equal states and conditions, all quotes are equal. */
   conditions(snapshot: StateSnapshot): unknown
@@ -109,6 +111,7 @@ export function createPairQuoter(
   const boundBySnapshot = createBounds(pricing, choice)
   /** That there is no pool, which is so for every amount; by what is exact. To make an error costs more than most quotes. */
   const refusals: { in?: SluiceError; out?: SluiceError } = {}
+  const { peekWhole, wholeStates } = wholeStatesOf(bundle)
 
   function use(snapshot: StateSnapshot): void {
     if (snapshot === current) return
@@ -140,11 +143,14 @@ export function createPairQuoter(
   async function load(swap: Swap, question: QuoteKey, at: At): Promise<Quote> {
     const missing = new MissingReads<MissingState>()
     for (;;) {
-      const snapshot = bundle.peek() ?? (await bundle.read(at))
+      const snapshot = await wholeStates(at)
       use(snapshot)
       const quote = quoteOrRefuse(snapshot, swap, missing)
       if ('missing' in quote) {
+        const known = missing.known.length
         missing.add(quote.missing)
+        // Many ask at once, and one reading has no room for what each of them needs.
+        if (missing.known.length === known) return computePinned(pinnedStates(bundle, snapshot), swap, question, at)
         await bundle.loadMissing(quote.missing, at)
         continue
       }
@@ -161,6 +167,8 @@ export function createPairQuoter(
     at: At,
     missing?: MissingReads<MissingState>,
   ): Quote | Promise<Quote> {
+    const reading = pinned.readOfBlock(at)
+    if (reading) return reading.then(() => computePinned(pinned, swap, question, at, missing))
     const { snapshot } = pinned
     if (snapshot === bundle.peek()) {
       use(snapshot)
@@ -208,7 +216,8 @@ export function createPairQuoter(
     async load(at) {
       await bundle.read(at)
     },
-    states: async (at) => bundle.peek() ?? bundle.read(at),
+    wholeStates,
+    peekWhole,
     peek: bundle.peek,
     conditions(snapshot) {
       try {
@@ -230,12 +239,40 @@ export function createPairQuoter(
           ? pinned.then((states) => computePinned(states, swap, question, at))
           : computePinned(pinned, swap, question, at)
       }
-      const snapshot = bundle.peek()
+      const snapshot = peekWhole()
       if (!snapshot) return load(swap, question, at)
       use(snapshot)
       return cache.get(question) ?? compute(snapshot, swap, question, at)
     },
   }
+}
+
+/** So often what the newest block says is read. */
+const maxReadsOfNewest = 3
+
+/** The states of a bundle with all that they need to know of their block: of a part of it another answer would be made than of all. */
+function wholeStatesOf(bundle: Bundle): Pick<PairQuoter, 'peekWhole' | 'wholeStates'> {
+  function peekWhole(): StateSnapshot | undefined {
+    const snapshot = bundle.peek()
+    return snapshot && bundle.unread(snapshot).length === 0 ? snapshot : undefined
+  }
+
+  /** Where blocks come faster than that is read, it is read of an earlier one. */
+  async function wholeStates(at: At): Promise<StateSnapshot> {
+    for (let reads = 0; ; reads += 1) {
+      const snapshot = bundle.peek() ?? (await bundle.read(at))
+      const unread = bundle.unread(snapshot)
+      if (unread.length === 0) return snapshot
+      if (reads < maxReadsOfNewest) await bundle.readOfBlock(unread, at)
+      else {
+        const pinned = pinnedStates(bundle, snapshot)
+        await pinned.readOfBlock(at)
+        return pinned.snapshot
+      }
+    }
+  }
+
+  return { peekWhole, wholeStates }
 }
 
 /** Of one pair. What holds for every amount is kept for the newest states, by what is exact. */

@@ -177,8 +177,8 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
       const { pricing } = venue
       if (!pricing.pools) return undefined
       const { quoter } = entryOf(venue, tokens, {})
-      const known = quoter.peek()
-      const { states, head } = known ?? (await quoter.states(at))
+      const known = quoter.peekWhole()
+      const { states, head } = known ?? (await quoter.wholeStates(at))
       return { head, pools: await pricing.pools(tokens, choice, states, head, at), isKnown: known !== undefined }
     },
     quotedTokens({ chain, network }, withinMs) {

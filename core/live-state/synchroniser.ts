@@ -232,6 +232,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
           return history.tip
         },
         images: history.images,
+        telemetry,
         isCurrent: freshness.isCurrent,
         requireCurrent,
         stateOf: ({ source, key, about }) => states.of(source, key, about),

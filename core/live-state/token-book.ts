@@ -116,7 +116,10 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
     if (candidates) {
       const addresses = candidates.map(({ symbol, address: ofToken }) => `${symbol} ${ofToken}`)
       throw badFields([
-        { field, problem: `"${name}" is the symbol of several tokens on ${where}; give the address: ${addresses.join(' or ')}` },
+        {
+          field,
+          problem: `"${name}" is the symbol of several tokens of the lists of ${where}; give the address: ${addresses.join(' or ')}`,
+        },
       ])
     }
     throw new SluiceError(

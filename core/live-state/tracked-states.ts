@@ -4,7 +4,8 @@ import { createBackoff, type Backoff, abortable } from '../base/async.ts'
 import type { AccountImage, Followed, Head, HeadChanges, Interest, At, MissingState } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
 import { payerOf, type Payer } from '../base/fair-turns.ts'
-import { isAccountImage, type HistoryBlock } from './blocks.ts'
+import { isObject } from '../base/json.ts'
+import { isAccountImage, isSameHead, type HistoryBlock } from './blocks.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 
 /** What an exchange has on its network to be followed. One object for each exchange. */
@@ -30,6 +31,14 @@ export interface StateAtBlock {
 
 export type StateListener = (now: StateAtBlock | undefined) => void
 
+/** What a state needs to know of a block besides its changes. */
+export interface OfBlock {
+  readonly head: Head | undefined
+  readonly more: readonly unknown[]
+}
+
+export const nothingOfBlock: OfBlock = { head: undefined, more: [] }
+
 /** One key of an exchange. */
 export interface TrackedState {
   readonly group: StateGroup
@@ -38,8 +47,8 @@ export interface TrackedState {
   readonly about: unknown
   /** What readers found missing in the state, newest last. The source loads it too. */
   readonly more: unknown[]
-  /** What is to be read of the newest block besides. */
-  ofBlock: readonly unknown[]
+  /** What is to be read of a block besides: of the newest one when it was asked. */
+  ofBlock: OfBlock
   readonly history: StateHistory
   /** Where changes are images of accounts. */
   readonly images: ImageSlots | undefined
@@ -80,7 +89,7 @@ const createTrackedState = (group: StateGroup, key: string, about: unknown, imag
   key,
   about,
   more: [],
-  ofBlock: [],
+  ofBlock: nothingOfBlock,
   history: new StateHistory(),
   images: images ? new ImageSlots() : undefined,
   listeners: new Set(),
@@ -292,28 +301,46 @@ export function uncoveredBy(
   return [...states].filter((each) => !isNewer(each) && (followedOf(followed, each).some(isMissing) || !isNamed(each)))
 }
 
+/** By state: what was asked of a block when it was read. A connector may say each time what it needs, whatever the state has of it. */
+const askedOf = new WeakMap<object, OfBlock>()
+
+/** This state was read after a block with all that was asked of that block. */
+export function markAsked(state: unknown, asked: OfBlock, read: Head): void {
+  if (isObject(state) && asked.more.length > 0 && isSameHead(read, asked.head)) askedOf.set(state, asked)
+}
+
+/** What a state in memory still needs to know of the block of this head. Nothing where the connector fails to say it, which is reported. */
+function neededOf(
+  { key, group: { source } }: Pick<TrackedState, 'key' | 'group'>,
+  state: unknown,
+  head: Head,
+  telemetry: Telemetry,
+): readonly unknown[] {
+  const { followed, subject } = source
+  if (!followed.ofBlock) return []
+  const asked = isObject(state) ? askedOf.get(state) : undefined
+  const known = asked && isSameHead(head, asked.head) ? asked.more : []
+  try {
+    return followed.ofBlock(state, head).filter((each) => !known.some((other) => isDeepStrictEqual(each, other)))
+  } catch (cause) {
+    telemetry.trouble({ ...subject, what: key }, 'defect', 'the connector failed to say what it needs of a block', cause)
+    return []
+  }
+}
+
 /** How long after its last use a state is still read with each block. Bundles mark theirs as used every five seconds. */
 const liveMs = 15_000
 
 /** The states of a group of which something is to be read with this block, as somebody may soon ask for it. */
-export function readWithBlock(
-  { source: { followed, subject }, states }: StateGroup,
-  head: Head,
-  telemetry: Telemetry,
-): readonly TrackedState[] {
+export function readWithBlock({ source: { followed }, states }: StateGroup, head: Head, telemetry: Telemetry): readonly TrackedState[] {
   if (!followed.ofBlock) return []
   const since = performance.now() - liveMs
   const found: TrackedState[] = []
   for (const tracked of states.values()) {
     const state = tracked.history.newest()
     if (state === undefined || (tracked.usedAt < since && tracked.listeners.size === 0)) continue
-    try {
-      tracked.ofBlock = followed.ofBlock(state, head)
-    } catch (cause) {
-      telemetry.trouble({ ...subject, what: tracked.key }, 'defect', 'the connector failed to say what it needs of a block', cause)
-      continue
-    }
-    if (tracked.ofBlock.length > 0) found.push(tracked)
+    tracked.ofBlock = { head, more: neededOf(tracked, state, head, telemetry) }
+    if (tracked.ofBlock.more.length > 0) found.push(tracked)
   }
   return found
 }
@@ -429,6 +456,13 @@ export interface Bundle {
   read(at: At): Promise<StateSnapshot>
   /** Keeps the states in memory until the returned function is called. @throws SluiceError OVERLOADED if there is no room */
   hold(): () => void
+  /**
+   * What states of a snapshot need to know of its block besides the changes, and was not read yet: no answer may be made of a part of that, as
+   * another one would have more.
+   */
+  unread(snapshot: StateSnapshot): readonly MissingState[]
+  /** Reads that for the newest block. */
+  readOfBlock(unread: readonly MissingState[], at: At): Promise<void>
   /** Loads some states again, with what a reader found missing in them. */
   loadMissing(missing: readonly MissingState[], at: At): Promise<void>
   /** Later loads do not ask for it again. The states keep what they know. */
@@ -441,6 +475,7 @@ interface BundleHost {
   readonly version: number
   readonly images: boolean
   readonly tip: Head | undefined
+  readonly telemetry: Telemetry
   isCurrent(): boolean
   requireCurrent(at: At): Promise<void>
   stateOf(part: BundlePart): TrackedState
@@ -452,7 +487,12 @@ const touchMs = 5_000
 /** What readers found missing in one state; the oldest is given up beyond it. */
 const maxMissing = 64
 
+const nothingUnread: readonly never[] = []
+
 export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bundle {
+  /** Of most exchanges no block says more than its changes do. */
+  const needsOfBlocks = parts.some(({ source }) => source.followed.ofBlock)
+  let checked: { readonly of: StateSnapshot; readonly unread: readonly MissingState[] } | undefined
   let snapshot: StateSnapshot | undefined
   let version = -1
   let touchedAt = -Infinity
@@ -510,6 +550,27 @@ export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bu
         for (const { listeners } of states) listeners.delete(listener)
         touch()
       }
+    },
+    unread(of) {
+      if (!needsOfBlocks) return nothingUnread
+      if (checked?.of === of) return checked.unread
+      const unread = parts.flatMap((part, index) =>
+        neededOf(host.stateOf(part), of.states[index], of.head, host.telemetry).map((more) => ({ index, more })),
+      )
+      checked = { of, unread }
+      return unread
+    },
+    async readOfBlock(unread, at) {
+      const { tip } = host
+      const loading = [...new Set(unread.map(({ index }) => index))].map((index) => {
+        const part = parts[index]
+        if (!part) throw new Error(`The bundle has no part ${index}.`)
+        const state = host.stateOf(part)
+        const isAsked = tip !== undefined && state.ofBlock.more.length > 0 && isSameHead(tip, state.ofBlock.head)
+        if (!isAsked) state.ofBlock = { head: tip, more: unread.filter((each) => each.index === index).map(({ more }) => more) }
+        return host.load(state, payerOf(at.signal))
+      })
+      await abortable(Promise.all(loading), at.signal)
     },
     async loadMissing(missing, at) {
       const loading = missing.map(async ({ index, more }) => {

@@ -193,36 +193,64 @@ describe('a mined transaction of a plugin that is not built in', () => {
     expect(reported).to.deep.equal([])
   })
 
-  it('counts together with the steps before it: what one takes, another may have given', async () => {
+  it('has to pay by itself for what it takes, as one of several steps, and takes no more than the request allows with those before it', async () => {
     const step = (index: number, receipt: object, more: object = {}) =>
       entryOf({ key: `k${index}`, part: { index, of: 2 }, landed: { id: `0x${index}`, ok: true, blockNumber: 7, receipt }, ...more })
-    const [first, second] = [step(0, { in: '-500', between: '30' }), step(1, { between: '-30', out: '1000' })]
+    const [first, second] = [step(0, { in: '-200', out: '400' }), step(1, { in: '-300', out: '600' })]
     expect(await compare(first, { others: [second] })).to.deep.equal([])
     expect(await compare(second, { others: [first] })).to.deep.equal([])
-    expect(await compare(step(1, { between: '-31', in: '-1', out: '999' }), { others: [first] })).to.deep.equal(['in out between'])
+    // Another step may bring it, or may not: that is not waited for.
+    expect(await compare(step(0, { in: '-200' }), { others: [second] })).to.deep.equal(['out'])
+    expect(reported[0]?.lost).to.deep.equal([{ token: 'out', minGainRaw: '400', gainRaw: '0' }])
+    reported = []
+    // What one gives back, the next may not take again.
+    expect(await compare(step(1, { in: '-500', out: '1000' }), { others: [step(0, { in: '1' })] })).to.deep.equal([])
+    expect(await compare(step(1, { in: '-301', out: '602' }), { others: [first] })).to.deep.equal(['in'])
+    reported = []
+    expect(await compare(step(1, { between: '-30' }), { others: [step(0, { between: '30' })] })).to.deep.equal(['between out'])
+    reported = []
+    // All of them bring what the request wants, also where less was taken.
+    expect(await compare(step(1, { in: '-200', out: '400' }), { others: [first] })).to.deep.equal(['out'])
+    reported = []
     const waiting = step(0, {}, { landed: undefined, state: 'BROADCAST' })
     await compare(second, { others: [waiting] }).then(
       () => expect.fail('It has to be tried again.'),
       (error: Error) => expect(error.message).to.contain('not mined yet'),
     )
-    // What was paid for a step that failed is not brought by the other one.
-    reported = []
+    // What was paid for a step that failed is not brought by the other one, and what the other one takes it pays for.
     const failed = step(0, {}, { landed: { id: '0x0', ok: false, blockNumber: 7, receipt: {} } })
-    expect(await compare(step(1, { in: '-500' }), { others: [failed] })).to.deep.equal([])
-    expect(await compare(step(1, { in: '-501' }), { others: [failed] })).to.deep.equal(['in'])
+    expect(await compare(second, { others: [failed] })).to.deep.equal([])
+    expect(await compare(step(1, { in: '-500' }), { others: [failed] })).to.deep.equal(['out'])
+    reported = []
+    expect(await compare(step(1, { in: '-501', out: '1002' }), { others: [failed] })).to.deep.equal(['in'])
+  })
+
+  it('has to bring or pay the native coin by itself as one of several steps, where its balances tell', async () => {
+    const coinSwap = { coin: '-100', out: '1000' }
+    const step = (coin: object, receipt: object) =>
+      entryOf({ bounds: coin, part: { index: 0, of: 2 }, landed: { id: '0x1', ok: true, blockNumber: 7, receipt } })
+    const told = (coinRaw: bigint | undefined, sentRaw = 0n) => ({ network: networkOf(coinRaw, sentRaw) })
+    expect(await compare(step(coinSwap, { out: '500' }), told(-50n, 50n))).to.deep.equal([])
+    expect(await compare(step(coinSwap, { out: '499' }), told(-50n, 50n))).to.deep.equal(['out'])
+    reported = []
+    // Others of the wallet in that block leave it untold.
+    expect(await compare(step(coinSwap, { out: '499' }), told(undefined, 50n))).to.deep.equal([])
+    const forCoin = { in: '-500', coin: '100' }
+    expect(await compare(step(forCoin, { in: '-250' }), told(50n))).to.deep.equal([])
+    expect(await compare(step(forCoin, { in: '-250' }), told(49n))).to.deep.equal(['coin'])
   })
 
   it('counts without the steps of another plan, though its caller gave both requests the same id', async () => {
     const step = (index: number, createdAt: number, receipt: object, more: object = {}) =>
       entryOf({ createdAt, part: { index, of: 2 }, landed: { id: `0x${index}`, ok: true, blockNumber: 7, receipt }, ...more })
-    const [first, second] = [step(0, 1, { in: '-500', between: '30' }), step(1, 1, { between: '-30', out: '1000' })]
-    const before = step(0, 0, { in: '-500', between: '30' })
+    const [first, second] = [step(0, 1, { in: '-250', out: '500' }), step(1, 1, { in: '-250', out: '500' })]
+    const before = step(0, 0, { in: '-251', out: '502' })
     expect(await compare(second, { others: [before, first] })).to.deep.equal([])
     expect(await compare(second, { others: [step(0, 1, first.landed?.receipt as object, { address: 'another' }), first] })).to.deep.equal(
       [],
     )
     // One that was given up does not excuse what the whole plan did not bring.
     const expired = step(0, 0, {}, { landed: undefined, state: 'EXPIRED' })
-    expect(await compare(step(1, 1, { between: '-30', out: '1' }), { others: [expired, first] })).to.deep.equal(['out'])
+    expect(await compare(step(1, 1, { out: '1' }), { others: [expired, first] })).to.deep.equal(['out'])
   })
 })

@@ -41,10 +41,11 @@ describe('a plan by what its simulation says', () => {
     outcome: SimulatedOutcome | 'unavailable',
     bounds: OutcomeBounds | undefined,
     steps: Plan['steps'] = [null],
+    chain = 'ethereum',
   ): Promise<string> {
     const evm = { simulate: async () => outcome } as unknown as Chain['evm']
     const impl = { evm, nativeCurrency: token('coin'), address: (text: string) => text } as unknown as Chain
-    const network = { chain: 'ethereum', network: 'mainnet', impl } as NetworkEntry
+    const network = { chain, network: 'mainnet', impl } as NetworkEntry
     const planned = { plan: { steps, needs: [] }, wallet: 'wallet', bounds } as const
     const at = { signal: AbortSignal.timeout(10_000) }
     return checkOutcome(planned, network, { connector: 'rogue', bridges } as unknown as VenueEntry, at).then(
@@ -160,6 +161,60 @@ describe('a plan by what its simulation says', () => {
       expect(await judged(outcome, bounds)).to.match(says)
     })
 
+  describe('of several steps, each a transaction of its own', () => {
+    const stepOf = (gains: Record<string, bigint>, sent: Record<string, bigint> = {}) => ({
+      gains: new Map(Object.entries(gains)),
+      sent: new Map(Object.entries(sent)),
+    })
+    /** A swap of up to 500 `in` for 1000 `out` at least, or a deposit of 7. */
+    const inSteps = (bounds: OutcomeBounds, ...steps: readonly ReturnType<typeof stepOf>[]) => {
+      const total: Record<string, bigint> = {}
+      for (const { gains } of steps) for (const [each, raw] of gains) total[each] = (total[each] ?? 0n) + raw
+      const outcome = { ...done(total), steps } as SimulatedOutcome
+      return judged(outcome, bounds, [null, ...steps.slice(1).map(() => null)])
+    }
+
+    it('is signed where each brings what the request wants for what it takes, or takes nothing', async () => {
+      expect(await inSteps(swap, stepOf({ in: -200n, out: 405n }), stepOf({ in: -300n, out: 600n }))).to.equal('signed')
+      expect(await inSteps(swap, stepOf({}), stepOf({ in: -500n, out: 1005n }), stepOf({ out: 1n }))).to.equal('signed')
+      expect(await inSteps(deposit, stepOf({ in: -3n }), stepOf({ in: -4n }))).to.equal('signed')
+    })
+
+    it('is refused where one takes what another pays for, in whatever order', async () => {
+      const [takes, pays] = [stepOf({ in: -500n }, { in: 500n }), stepOf({ out: 1005n })]
+      const says = /^UNKNOWN_ERROR .*takes 500 of in in step 1 and brings 0 of out there, where the request wants 1000 for that.*by itself/
+      expect(await inSteps(swap, takes, pays)).to.match(says)
+      expect(await inSteps(swap, pays, takes)).to.match(/takes 500 of in in step 2 and brings 0 of out/)
+      expect(await inSteps(swap, stepOf({ in: -200n, out: 399n }), stepOf({ in: -300n, out: 606n }))).to.match(
+        /takes 200 of in in step 1 and brings 399 of out there, where the request wants 400/,
+      )
+      // What comes back before the step ends is lost where it does not.
+      expect(await inSteps(swap, stepOf({ in: -100n }, { in: 400n }), stepOf({ in: -100n, out: 1005n }))).to.match(
+        /takes 400 of in in step 1/,
+      )
+    })
+
+    it('is refused where they take more together than the request allows, though a step gives some back', async () => {
+      expect(await inSteps(deposit, stepOf({ in: -7n }), stepOf({ in: 7n }), stepOf({ in: -1n }))).to.match(
+        /moves 8 of in out of the wallet in its steps, where the request allows 7/,
+      )
+      expect(await inSteps(deposit, stepOf({ in: -7n, coin: 1n }), stepOf({ coin: -1n }))).to.match(/moves 1 of coin .* allows 0/)
+      expect(await inSteps(nothingLeaves, stepOf({ 'positions/7': -1n }), stepOf({ 'positions/7': 1n }))).to.match(
+        /moves 1 of positions\/7 .* allows 0/,
+      )
+    })
+
+    it('is refused where nobody says what each does by itself', async () => {
+      const outcome = done({ in: -500n, out: 1005n })
+      expect(await judged(outcome, swap, [null, null])).to.match(
+        /^UNSUPPORTED .*what each of its 2 transactions does by itself.*nothing was signed/,
+      )
+      expect(await judged({ ...outcome, steps: [stepOf({ in: -500n, out: 1005n })] } as SimulatedOutcome, swap, [null, null])).to.match(
+        /^UNSUPPORTED /,
+      )
+    })
+  })
+
   const { token: bridged, recipient } = bridges.arbitrum
   const callOf = (call: string, ...args: readonly string[]) =>
     `${id(call).slice(0, 10)}${args.map((each) => each.slice(2).padStart(64, '0')).join('')}`
@@ -170,7 +225,7 @@ describe('a plan by what its simulation says', () => {
     for (const { call } of tokenRights.values()) {
       const data = callOf(call, thief, thief, '0x01')
       for (const each of [data, `0x${data.slice(2).toUpperCase()}`])
-        expect(await judged(done({ in: -500n, out: 1005n }), swap, [null, step(each)]))
+        expect(await judged(done({ in: -500n, out: 1005n }), swap, [step(each), null]))
           .to.include(`UNKNOWN_ERROR`)
           .and.include(`calls ${call}`)
     }
@@ -185,11 +240,15 @@ describe('a plan by what its simulation says', () => {
     expect(await judged(done({ in: -500n, out: 1005n }), swap, [step(batch.slice(0, 200))])).to.include('calls inside that cannot be read')
   })
 
-  it('passes with the deposit by a declared bridge, and with no other transfer', async () => {
+  it('passes with the deposit by a bridge from the chain that it is sent on, and with no other transfer', async () => {
     const transfer = (to: string) => callOf('transfer(address,uint256)', to, '0x07')
-    expect(await judged(done({}), undefined, [step(transfer(recipient))])).to.equal('signed')
-    expect(await judged(done({}), undefined, [step(transfer(thief))])).to.match(/calls transfer/)
-    expect(await judged(done({}), undefined, [step(transfer(recipient), recipient)])).to.match(/calls transfer/)
-    expect(await judged(done({}), undefined, [step(`${transfer(recipient)}00`)])).to.match(/calls transfer/)
+    const on = (chain: string, ...steps: Plan['steps']) => judged(done({}), undefined, steps, chain)
+    expect(await on('arbitrum', step(transfer(recipient)))).to.equal('signed')
+    expect(await on('arbitrum', step(transfer(thief)))).to.match(/calls transfer/)
+    expect(await on('arbitrum', step(transfer(recipient), recipient))).to.match(/calls transfer/)
+    expect(await on('arbitrum', step(`${transfer(recipient)}00`))).to.match(/calls transfer/)
+    // A plan of its own chain, and one that has more than the server's transfer.
+    expect(await on('ethereum', step(transfer(recipient)))).to.match(/calls transfer/)
+    expect(await on('arbitrum', step(transfer(recipient)), null)).to.match(/calls transfer/)
   })
 })

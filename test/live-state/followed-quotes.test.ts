@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { SluiceError } from '../../core/api/index.ts'
-import type { Followed, FollowedPricing, Swap } from '../../core/contracts/index.ts'
+import type { Followed, FollowedPricing, Head, Swap } from '../../core/contracts/index.ts'
 import { priceOfEach } from '../../core/handlers/amm/amounts.ts'
 import { createSynchronisers, type Synchronisers } from '../../core/live-state/synchroniser.ts'
 import type { QuoteUpdate } from '../../core/live-state/pair-quoter.ts'
@@ -344,12 +344,15 @@ describe('prices of several amounts', () => {
   let quotes: Quotes
   /** While trials are read. */
   let meanwhile: () => void
+  /** Until then nothing of a block is read. */
+  let reading = Promise.resolve()
   const at = { signal: new AbortController().signal }
 
   beforeEach(() => {
     test = createForkChain()
     test.make(0, [[priced(one, '10'), priced(two, '20')]])
     meanwhile = () => {}
+    reading = Promise.resolve()
     following = createSynchronisers({ telemetry: createRecorder().telemetry, ...keeping })
     quotes = createQuotes({ following, maxQuotes: 1_000, pairs: { known: [], save: async () => {} } })
   })
@@ -456,6 +459,83 @@ describe('prices of several amounts', () => {
     expect(series.filter((each) => 'error' in each)).to.deep.equal([])
     expect(test.asked.filter((what) => what === 'load')).to.have.length(2)
   })
+
+  it('are given to each of hundreds that ask at once, though one reading has room for few of their amounts', async () => {
+    const venue = venueOf('dex')
+    const asked = Array.from({ length: 300 }, async (_, index) => quotes.quote(venue, sell(one, BigInt(index + 1)), {}, at))
+    const outcomes = await Promise.all(asked.map((each) => each.then(({ amountRaw }) => amountRaw, String)))
+    expect(outcomes).to.deep.equal(outcomes.map((_, index) => 10n * BigInt(index + 1)))
+  })
+
+  for (const [what, saysAlways] of [
+    ['while it is not known', false],
+    ['each time that it is asked', true],
+  ] as const)
+    it(`are made of all that a block says besides its changes, which the connector names ${what}`, async () => {
+      const venue = { ...venueOf('dex'), pricing: byFeeOfBlock(saysAlways) }
+      const quoted = async (amountRaw: bigint) => {
+        const { head, amountRaw: outRaw } = await quotes.quote(venue, sell(one, amountRaw), {}, at)
+        return [head.hash, outRaw]
+      }
+      const shown = async () => {
+        const found = await quotes.pools(venue, sell(one, 1n), { depths: [], most: 1 }, at)
+        return [found?.head.hash, found?.pools[0]?.fee, found?.isKnown]
+      }
+      await quoted(1n)
+      for (let round = 0; round < 4; round += 1) {
+        let read = () => {}
+        reading = new Promise<void>((resolve) => (read = resolve))
+        test.make(0, [[]])
+        await until(() => following.of(venue).tip?.hash === test.tip.hash)
+        const fee = String(test.tip.number)
+        // The block is there, and what it says besides is not read yet.
+        const asked = round % 2 === 0 ? ([shown(), quoted(3n)] as const) : undefined
+        const series = seriesOf(['1', '2'], [venue])
+        const alone = asked ?? ([shown(), quoted(3n)] as const)
+        await sleep(0)
+        read()
+        const prices = (await series).quotes ?? []
+        expect(prices.map((each) => ('price' in each ? each.price : each.error.name))).to.deep.equal([fee, fee])
+        expect(await Promise.all(alone)).to.deep.equal([
+          [test.tip.hash, fee, false],
+          [test.tip.hash, 3n * test.tip.number],
+        ])
+        expect(await shown(), 'from memory').to.deep.equal([test.tip.hash, fee, true])
+      }
+    })
+
+  /** Its price is the number of the block, where that was read; else 0. @param saysAlways whether it asks for that again though it has it */
+  function byFeeOfBlock(saysAlways: boolean): FollowedPricing {
+    interface FeeOfBlock {
+      readonly block?: string | undefined
+    }
+    const followed: Followed = {
+      follow: ['price'],
+      keysOf: () => [],
+      async load(keys, after, { signal }, known) {
+        await test.read('load', signal)
+        await reading
+        const block = (key: string) => (known?.get(key)?.more.includes(`fee of ${after.hash}`) ? after.hash : undefined)
+        return { head: after, states: new Map(keys.map((key): [string, FeeOfBlock] => [key, { block: block(key) }])) }
+      },
+      apply: (state) => state,
+      ofBlock: (state, { hash }) => (!saysAlways && (state as FeeOfBlock).block === hash ? [] : [`fee of ${hash}`]),
+    }
+    const priceOf = (state: unknown, { hash, number }: Head) => ((state as FeeOfBlock).block === hash ? number : 0n)
+    return {
+      basis: ({ tokenIn }) => [{ followed, key: tokenIn.address }],
+      quote(swap, _choice, [state], head) {
+        const amountRaw = swap.amountRaw * priceOf(state, head)
+        return { swap, amountRaw, spotAmountRaw: amountRaw, gasUnits: 1n, route: [], head, spender: '0x5' }
+      },
+      async pools({ tokenIn, tokenOut }, _choice, [state], head) {
+        const passage = { tokenIn: tokenIn.address, tokenOut: tokenOut.address }
+        const spot = { numerator: 1n, denominator: 1n }
+        return [{ pool: '0x6', version: 'v1', tokens: [], ...passage, fee: String(priceOf(state, head)), spot, depth: [] }]
+      },
+      vet: () => undefined,
+    }
+  }
 
   it('fail as a whole where the node has lost the block', async () => {
     const venue = venueOf('dex')

@@ -112,7 +112,7 @@ const ammPool: Handler<'AMMPool'> = async (request, context) => {
   if (view) return showPool({ view, pair, found, venue })
   throw new SluiceError(
     'PAIR_NOT_FOUND',
-    `${venue.connector} has no pool ${request.pool} with liquidity of ${pair.tokenIn.symbol} and ${pair.tokenOut.symbol}; GET /amm/pools lists those that it has.`,
+    `${venue.connector} has no pool ${request.pool} of ${pair.tokenIn.symbol} and ${pair.tokenOut.symbol} that holds liquidity and takes swaps now; GET /amm/pools lists those that do.`,
   )
 }
 

@@ -1,9 +1,9 @@
 // The price of a swap, by one connector or by all of a network, and the gas of a typical one.
 import type { AMMPriceRequest, AMMPriceResponse } from '../../api/index.ts'
-import type { At, GasTerms, Quote } from '../../contracts/index.ts'
+import type { At, GasTerms, Quote, TokenRisk } from '../../contracts/index.ts'
 import { quoteBy } from './approved.ts'
 import { after } from '../../base/async.ts'
-import { formatRatio } from '../../base/decimal.ts'
+import { formatRatio, fromRaw } from '../../base/decimal.ts'
 import { badFields } from '../../base/errors.ts'
 import { payerOf } from '../../base/fair-turns.ts'
 import { numberOf, SecondTimes } from '../../base/second-times.ts'
@@ -27,6 +27,7 @@ import {
   type SourcedQuote,
   type SwapRequest,
 } from './quote.ts'
+import { shownWarning, warningsOf } from './token-warnings.ts'
 
 /** A request for a price, for each of its amounts the same but for the wallet. */
 interface PriceQuestion {
@@ -44,13 +45,17 @@ const ammPrice: Handler<'AMMPrice'> = (request, context) => {
   const { amount, amounts } = request
   const at = new LazySignal(context)
   let known: ReturnType<typeof readTokenPair> | undefined
+  let warned: ReturnType<typeof warningsOf> | undefined
   const priceOf = (each: string, block?: OneBlock, isAnswer = true) => {
     const wallet = isAnswer && request.address !== undefined ? readAddress(context.network, request.address) : undefined
     const tokens = (known ??= readTokenPair(request, context.network, at))
     const question = { request, at, wallet, asksToken: tokens instanceof Promise }
     return after(tokens, (pair) => {
       const swap = swapRequestOf(request, pair, each)
-      return isOfOne(context) ? priceOne(swap, question, context, block) : priceOfBest(swap, question, context, block)
+      const priced = () => (isOfOne(context) ? priceOne(swap, question, context, block) : priceOfBest(swap, question, context, block))
+      if (!context.network.impl.warnings) return priced()
+      const ofWallet = request.address === undefined ? undefined : readAddress(context.network, request.address)
+      return withWarnings((warned ??= warningsOf(pair, ofWallet, context.network, at)), priced)
     })
   }
   const { turns } = context.services
@@ -59,6 +64,21 @@ const ammPrice: Handler<'AMMPrice'> = (request, context) => {
   if (amount === undefined)
     throw badFields([{ field: 'amount', problem: 'is required: a decimal string such as "1.5", or amounts: a list of them' }])
   return priceOf(amount)
+}
+
+type PriceAnswer = Omit<AMMPriceResponse, 'network' | 'timestamp' | 'latency' | 'quotes'>
+
+/** With what others may do to the tokens. Where a node was asked for that, it is asked for the price meanwhile. */
+function withWarnings(
+  warned: ReturnType<typeof warningsOf>,
+  priced: () => PriceAnswer | Promise<PriceAnswer>,
+): PriceAnswer | Promise<PriceAnswer> {
+  const show = (found: readonly TokenRisk[]) => (found.length === 0 ? {} : { warnings: found.map(shownWarning) })
+  if (warned instanceof Promise) {
+    const both = Promise.all([warned, (async () => priced())()])
+    return both.then(([found, shown]) => ({ ...shown, ...show(found), source: 'rpc' }))
+  }
+  return warned === undefined || warned.length === 0 ? priced() : after(priced(), (shown) => ({ ...shown, ...show(warned) }))
 }
 
 function priceOne(
@@ -75,9 +95,9 @@ function priceOne(
     const hasAsked = asksToken || gasTerms instanceof Promise || wallet !== undefined
     const shown: SourcedQuote = hasAsked ? { ...sourced, source: 'rpc' } : sourced
     if (wallet === undefined) return after(gasTerms, (gas) => cachedResponse(swapRequest, shown, boundRaw, gas, network))
-    return Promise.all([gasTerms, allowanceOf(wallet, quote, boundRaw, network, venue, at)]).then(([gas, allowance]) => ({
+    return Promise.all([gasTerms, ofWallet(wallet, quote, boundRaw, network, venue, at)]).then(([gas, own]) => ({
       ...responseOf(swapRequest, shown, boundRaw, gas, network),
-      ...(allowance && { allowance }),
+      ...own,
     }))
   })
 }
@@ -108,8 +128,8 @@ function priceOfBest(
   return after(make(), ({ asked: { candidates }, shown }) => {
     const [best] = candidates
     if (wallet === undefined) return shown
-    const allowed = allowanceOf(wallet, best.sourced.quote, best.boundRaw, network, best.venue, at)
-    return allowed.then((allowance) => ({ ...shown, ...(allowance && { allowance }) }))
+    const own = ofWallet(wallet, best.sourced.quote, best.boundRaw, network, best.venue, at)
+    return own.then((each) => ({ ...shown, ...each }))
   })
 }
 
@@ -171,7 +191,31 @@ function responseOf(swapRequest: SwapRequest, { quote, source }: SourcedQuote, b
   }
 }
 
-/** Whether the wallet allows the exchange the largest amount that this swap may take. */
+/** What the answer says of a wallet: whether it allows the exchange the largest amount that this swap may take, and what new accounts of it would keep. */
+async function ofWallet(
+  wallet: string,
+  quote: Quote,
+  boundRaw: bigint,
+  network: NetworkEntry,
+  venue: VenueEntry,
+  at: At,
+): Promise<Pick<AMMPriceResponse, 'allowance' | 'rent'>> {
+  const { impl } = network
+  if (impl.evm) {
+    const allowance = await allowanceOf(wallet, quote, boundRaw, network, venue, at)
+    return allowance ? { allowance } : {}
+  }
+  // What a wallet signs for moves its tokens.
+  const allowance = { spender: quote.spender, sufficient: true }
+  const { ttlSeconds } = tradeRules(venue.config, quote.route)
+  const terms = { recipient: wallet, boundRaw, deadline: quote.head.timestamp + ttlSeconds }
+  const { steps } = await planSwap(tradingOf('AMM', venue), quote, terms, at)
+  const rents = steps.flatMap((step) => impl.rail.outline(step).rentRaw ?? [])
+  if (rents.length === 0) return { allowance }
+  const rentRaw = rents.reduce((sum, each) => sum + each, 0n)
+  return { allowance, rent: fromRaw(rentRaw, impl.nativeCurrency.decimals) }
+}
+
 async function allowanceOf(
   wallet: string,
   quote: Quote,
@@ -180,8 +224,7 @@ async function allowanceOf(
   venue: VenueEntry,
   at: At,
 ): Promise<AMMPriceResponse['allowance']> {
-  // What a wallet signs for moves its tokens.
-  if (!impl.evm) return { spender: quote.spender, sufficient: true }
+  if (!impl.evm) return undefined
   const { ttlSeconds } = tradeRules(venue.config, quote.route)
   const deadline = quote.head.timestamp + ttlSeconds
   let preferred: AMMPriceResponse['allowance']

@@ -82,12 +82,32 @@ const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => 
   ])
   const gives = { [token0.address]: offered.amount0Raw, [token1.address]: offered.amount1Raw }
   const prices = { [pool.token0]: pool.price, [pool.token1]: { numerator: 1n, denominator: 1n } }
-  const commitment = heldDeposit(gives, { address: pool.address, prices }, context)
+  const [first, second] = ordered.reversed ? [token1, token0] : [token0, token1]
+  const made = {
+    tokens: [first.address, second.address],
+    amounts: [deposit.amount0Raw, deposit.amount1Raw],
+    liquidity: deposit.liquidity,
+  } as const
+  const leastGot = leastGotOf(deposit, offered, ordered)
+  const commitment = heldDeposit(gives, { address: pool.address, prices, leastGot, ...(leastGot.length > 0 && { made }) }, context)
   return submitChange(
     { plan, pool, slippage: terms.slippage, ordered, shown, valueRaw, bounds: most, deadline: terms.deadline, commitment, newAccounts },
     wallet,
     context,
   )
+}
+
+/** By token, where the deposit is mined at either end of the slippage: what is left of the offered amounts, and what the position holds. */
+function leastGotOf({ ends = [] }: Deposit, offered: RangeAmounts, ordered: OrderedPair): readonly Readonly<Record<string, bigint>>[] {
+  const [token0, token1] = ordered.pair
+  const leftOf = (offeredRaw: bigint, takenRaw: bigint) => (takenRaw < offeredRaw ? offeredRaw - takenRaw : 0n)
+  return ends.map((end) => {
+    const [takes, holds] = [reorder(ordered, end.takes), reorder(ordered, end.holds)]
+    return {
+      [token0.address]: leftOf(offered.amount0Raw, takes.amount0Raw) + holds.amount0Raw,
+      [token1.address]: leftOf(offered.amount1Raw, takes.amount1Raw) + holds.amount1Raw,
+    }
+  })
 }
 
 /** What a new position is made of where it is an account of its own: the signer makes the keys. */

@@ -3,7 +3,7 @@ import { leftOutOf } from '../../contracts/answers/contract.ts'
 import { after } from '../../base/async.ts'
 import { fromRaw } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
-import { LazySignal, requireWallet, type Handler, type Handlers, type Services, type TargetContext } from '../context.ts'
+import { hasPermission, LazySignal, requireWallet, type Handler, type Handlers, type Services, type TargetContext } from '../context.ts'
 import { tradingOf, type NetworkEntry } from '../../plugins/index.ts'
 import { readAddress } from '../wallets.ts'
 import { readVersion, resolvePair, showBounds, showPrice, type OrderedPair } from './range-pools.ts'
@@ -205,7 +205,19 @@ function showPosition(position: RangePosition, ordered: OrderedPair) {
   }
 }
 
+const ammLiquidityRefused: Handler<'AMMLiquidityRefused'> = async (_request, { services, caller }) => ({
+  positions: (await services.refusedPositions.list())
+    .filter(({ client }) => client === caller.id || hasPermission(caller, 'admin'))
+    .map(({ token_id: tokenId, refused_at: refusedAt, error, ...position }) => ({
+      ...position,
+      tokenId,
+      refusedAt,
+      ...(error !== null && { error }),
+    })),
+})
+
 export const rangePositionHandlers = {
   AMMLiquidityPosition: ammLiquidityPosition,
   AMMLiquidityPositions: ammLiquidityPositions,
+  AMMLiquidityRefused: ammLiquidityRefused,
 } satisfies Partial<Handlers>

@@ -79,8 +79,8 @@ const ammSharesAdd: Handler<'AMMSharesAdd'> = async (request, context) => {
   const scope = { contracts: venue.contracts, valueRaw: paidRaw[ofCoin] ?? 0n, deadline: terms.deadline }
   const gives = Object.fromEntries(ordered.tokens.map(({ address }, index) => [address, paidRaw[index] ?? 0n]))
   const prices = Object.fromEntries(pool.tokens.flatMap((token, index) => (pool.prices[index] ? [[token, pool.prices[index]]] : [])))
-  const leastGot = boundsShares ? heldBy(minSharesRaw, pool) : undefined
-  const commitment = heldDeposit(gives, { address: pool.address, prices, ...(leastGot && { leastGot }) }, context)
+  const leastGot = boundsShares ? heldBy(minSharesRaw, pool) : afterPush(gives, slippage)
+  const commitment = heldDeposit(gives, { address: pool.address, prices, leastGot: [leastGot] }, context)
   const touches = () => touchesOf(pool, ordered, context, slippage)
   return submitAndShow(
     { plan, scope, bounds, kind: 'liquidity', touches, about: aboutShares(pool, ordered, context.network), commitment },
@@ -250,6 +250,15 @@ function requirePriceThatCosts(
   const problem = `is required here: the pool has ${held} of ${symbols}, and ${added} would be added${bound === 'minAmounts' ? ' at its ratio' : ''}. So little costs next to nothing to move, so the price is whatever somebody set: compare it with that of other exchanges, then name the least ${bound === 'minShares' ? 'shares' : 'of each token'}`
   throw badFields([{ field: bound, problem }])
 }
+
+/**
+ * What is left of a deposit in a pool that keeps the product of its two amounts, where its price was moved by the slippage in that block and comes back: with
+ * r = 1 - s that is 2√r / (1 + r) of it, more than 1 - s².
+ */
+const afterPush = (gives: Readonly<Record<string, bigint>>, { numerator, denominator }: Slippage): Readonly<Record<string, bigint>> =>
+  Object.fromEntries(
+    Object.entries(gives).map(([token, raw]) => [token, raw - divideRaw(raw * numerator * numerator, denominator * denominator, 'up')]),
+  )
 
 /**
  * The least shares: by the slippage, or the request's if that is more.

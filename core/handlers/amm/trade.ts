@@ -35,6 +35,7 @@ import {
   type SwapRequest,
 } from './quote.ts'
 import { readReference, requireReference } from './reference.ts'
+import { refuseWarned } from './token-warnings.ts'
 
 interface Trade {
   readonly request: AMMTradeRequest
@@ -50,6 +51,7 @@ const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
   const wallet = readWallet(request, context)
   if (request.privateOnly) checkRelays(network)
   const swapRequest = await readSwapRequest(request, network, at)
+  await refuseWarned(swapRequest, wallet.address, network, at)
   const trade: Trade = { request, swapRequest, wallet, at }
   return isOfOne(context) ? tradeOnOne(trade, context) : tradeOnBest(trade, context)
 }

@@ -1,5 +1,5 @@
 // What orders of perpetuals may lose against the exchange's index, for clients with a maxDailyLoss: the price, and the fees.
-import type { PerpFill, PerpPosition, PerpQuote } from '../../contracts/index.ts'
+import type { PerpFill, PerpMarketName, PerpPosition, PerpQuote } from '../../contracts/index.ts'
 import { divideRaw, parseDecimal, type Fraction } from '../../base/decimal.ts'
 import { fractionBits, perpetualSides, type Commitment } from '../../transactions/budgets.ts'
 import type { ConnectorContext } from '../context.ts'
@@ -9,7 +9,7 @@ import { accountWorthRaw } from './worth.ts'
 const dollar = 'USD'
 const one = 1_000_000n
 
-type Context = Pick<ConnectorContext, 'caller' | 'network' | 'services'>
+type Context = Pick<ConnectorContext, 'caller' | 'network' | 'services' | 'venue'>
 
 /** @param lost in quote; a gain is below 0, and counts as 0 */
 export function perpetualCommitment(
@@ -33,16 +33,29 @@ function committed(quote: string, market: NonNullable<Commitment['market']>, ser
 
 /** Of an order that is filled at once, fees included: by its bound. Nothing for a client without a maxDailyLoss. */
 export function committedBy({ order, market, prices: { index } }: PerpQuote, boundRaw: bigint, context: Context): Commitment {
-  const { caller, network, services } = context
+  const { caller, network, services, venue } = context
   if (services.limitsOn(caller.id, network)?.maxDailyLoss === undefined) return { gives: {}, gets: {} }
-  const { quote, baseDecimals, quoteDecimals } = market
-  const quoteX = (one << fractionBits) / 10n ** BigInt(quoteDecimals)
-  const baseX = (index.numerator * (one << fractionBits)) / (index.denominator * 10n ** BigInt(baseDecimals))
+  const { quote } = market
+  const { baseX, quoteX } = sideValues(index, market)
   const [paid, received] = [boundRaw * quoteX, order.sizeRaw * baseX]
   const lostX = order.side === 'LONG' ? paid - received : received - paid
   const lossMicros = lostX > 0n ? (lostX >> fractionBits) + 1n : 0n
-  return committed(quote, { lossMicros, prices: { [perpetualSides.base]: baseX, [perpetualSides.quote]: quoteX } }, services)
+  const { base, quote: paidIn } = perpetualSides
+  const held = committed(quote, { lossMicros, prices: { [base]: baseX, [paidIn]: quoteX } }, services)
+  const [inQuote, inBase] = [{ [paidIn]: boundRaw }, { [base]: order.sizeRaw }]
+  const sides = order.side === 'LONG' ? { gives: inQuote, gets: inBase } : { gives: inBase, gets: inQuote }
+  const at = { connector: venue.connector, market: market.id }
+  return held.market ? { ...held, position: { at, ...sides } } : held
 }
+
+/** What one unit of each side is worth, as `MarketValue` has prices. */
+export const sideValues = (
+  index: Fraction,
+  { baseDecimals, quoteDecimals }: Pick<PerpMarketName, 'baseDecimals' | 'quoteDecimals'>,
+): { readonly baseX: bigint; readonly quoteX: bigint } => ({
+  baseX: (index.numerator * (one << fractionBits)) / (index.denominator * 10n ** BigInt(baseDecimals)),
+  quoteX: (one << fractionBits) / 10n ** BigInt(quoteDecimals),
+})
 
 /** The same of what only closes, near the index: its loss counts, where it is known, and refuses nothing. */
 export const closing = ({ market }: Commitment): Commitment => ({ gives: {}, gets: {}, ...(market && { market }), closesNearIndex: true })

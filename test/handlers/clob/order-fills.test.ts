@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { BookTrade } from '../../../core/contracts/index.ts'
-import { createOrderFills, fillsByOrder, type OrderFills } from '../../../core/handlers/clob/order-fills.ts'
-import { lacksFills } from '../../../core/transactions/order-fills.ts'
+import { createOrderFills, toldFills, type OrderFills } from '../../../core/handlers/clob/order-fills.ts'
+import { lacksFills, type ToldFill } from '../../../core/transactions/order-fills.ts'
 import { until } from '../../transactions/site.ts'
 
 type Parts = Parameters<typeof createOrderFills>[0]
@@ -50,14 +50,9 @@ describe('learning the fills of orders', () => {
         networkOf: () => ({ impl: { address: (text: string) => text, confirmations: 3, head: async () => ({ number: chain.head }) } }),
       },
       orders: {
-        async noteFills(
-          _of: object,
-          told: ReadonlyMap<string, readonly { tradeId: string }[]>,
-          _idOf: object,
-          valueOf?: (about: object, fills: object) => unknown,
-        ) {
+        async noteFills(_of: object, told: readonly ToldFill[], _idOf: object, valueOf?: (about: object, fills: object) => unknown) {
           valueOf?.({}, [])
-          noted.push([...told].flatMap(([order, each]) => each.map(({ tradeId }) => `${order}/${tradeId}`)))
+          noted.push(told.map(({ orderId, fill }) => `${orderId}/${fill.tradeId}`))
           return changed(asked.length)
         },
         openMarkets: async () => open,
@@ -258,11 +253,13 @@ describe('learning the fills of orders', () => {
     expect(asked).to.deep.equal([])
   })
 
-  it('takes what names an order, with amounts in one form', async () => {
-    const { orderId: _orderId, ...foreign } = trade
-    const told = fillsByOrder([trade, foreign, { ...trade, tradeId: 'u', txHash: '0xaa' }])
+  it('takes amounts in one form, with what names the order', async () => {
+    const { orderId: _orderId, ...unnamed } = trade
     const fill = { tradeId: 't', price: '2000', amount: '1.5', fee: '0.1', feeToken: 'USDC', timestamp: 5 }
-    expect([...told]).to.deep.equal([['7', [fill, { ...fill, tradeId: 'u', txHash: '0xaa' }]]])
+    expect(toldFills([trade, { ...unnamed, tradeId: 'u', txHash: '0xaa' }])).to.deep.equal([
+      { fill, orderId: '7', side: 'BUY' },
+      { fill: { ...fill, tradeId: 'u', txHash: '0xaa' }, side: 'BUY' },
+    ])
     expect([lacksFills('1.5', [fill]), lacksFills('1.6', [fill]), lacksFills('0', [])]).to.deep.equal([false, true, false])
   })
 })

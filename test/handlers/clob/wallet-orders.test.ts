@@ -80,7 +80,7 @@ describe("a wallet's orders on an exchange", () => {
     const { chain, network, address } = entry
     const of = { chain, network, connector: 'exchange', address, type: 'CLOB', market: 'WETH-USDC' }
     const fill = { tradeId: 't', price: '1', amount: '1', fee: '0', feeToken: 'USDC', timestamp: 1 }
-    const note = (orderId: string, ids: ReadonlyMap<string, string>) => journal.orders.noteFills(of, new Map([[orderId, [fill]]]), ids)
+    const note = (orderId: string, ids: ReadonlyMap<string, string>) => journal.orders.noteFills(of, [{ fill, orderId, side: 'BUY' }], ids)
     const ids = await orders().newIds('WETH-USDC')
     expect([ids.size, ids.get('bot-0'), await note('order 0', ids)]).to.deep.equal([count, 'order 0', 1])
     // Its block may still go back.
@@ -123,7 +123,7 @@ describe("a wallet's orders on an exchange", () => {
     await journal.write([next(entry, { state: 'CONFIRMED', landed, outcome })], guard)
     const fill = { tradeId: 't', price: '1', amount: '1', fee: '0', feeToken: 'USDC', timestamp: 5 }
     const of = { chain: 'ethereum', network: 'local', connector: 'exchange', address: wallet, type: 'CLOB', market: 'WETH-USDC' }
-    await journal.orders.noteFills(of, new Map([['7', [fill]]]), new Map([['bot-7', '7']]))
+    await journal.orders.noteFills(of, [{ fill, orderId: '7', side: 'BUY' }], new Map([['bot-7', '7']]))
     const asked: (string | undefined)[][] = []
     const orders = ordersBy(journal.orders, {
       async orders(_, { names = [] }) {
