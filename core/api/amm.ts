@@ -20,6 +20,7 @@ import {
   unavailable,
   WalletAddress,
 } from './endpoint.ts'
+import { codedWarnings } from './network.ts'
 
 export const Version = Type.String({
   minLength: 1,
@@ -158,6 +159,11 @@ export const AMMPriceResponse = enveloped({
   ...quoted,
   allowance: Type.Optional(
     Type.Object({ spender: Type.String(), sufficient: Type.Boolean() }, { description: 'Only if the request has an address.' }),
+  ),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), {
+      description: `Of both tokens, and of the accounts of \`address\` that hold them. Absent: there are none. ${codedWarnings}`,
+    }),
   ),
   quotes: Type.Optional(
     Type.Array(Type.Union([Type.Object(quoted), Type.Object({ amount: Type.String(), error: Type.Object(refusalFields) })]), {

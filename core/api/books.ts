@@ -69,6 +69,15 @@ export const BooksResponse = response({
       sold: Type.String({ description: 'Of the base.' }),
       received: Type.String({ description: 'Of the quote, for what was sold.' }),
       position: Type.String({ description: 'Bought less sold. Below 0 more was sold: a short position, whatever the wallet held before.' }),
+      opening: Type.Optional(
+        Type.Object(
+          { amount: Type.String({ description: 'Of the base.' }), cost: Type.String({ description: 'Of the quote.' }) },
+          {
+            description:
+              'What was held before, by the setting `books.opening`: in `position`, `open` and `realized`, and in no sum of trades.',
+          },
+        ),
+      ),
       realized: byMethod(
         'In quote: what was sold or bought back, less what that had cost; rounded down. Fees of order books included, without gas.',
       ),
@@ -142,7 +151,14 @@ export const BooksResponse = response({
       connector: Type.String(),
       position: Type.String({ description: 'Its tokenId, or the pool of shares.' }),
       version: Type.Optional(Type.String({ description: 'The ids of each version are its own.' })),
-      closed: Type.Boolean({ description: 'All that was added in this time was removed.' }),
+      closed: Type.Boolean({ description: 'All that was added in this time was removed, or the chain says that it has ended.' }),
+      ended: Type.Optional(
+        Type.String({
+          description:
+            'How a position ended that no transaction of this book has closed, by the chain: `emptied`, `burnt`, or `given to` an address that is none of the wallets of this book.',
+        }),
+      ),
+      notCompared: Type.Optional(Type.String({ description: 'Why nobody could tell whether the chain still has it.' })),
       tokens: Type.Array(
         Type.Object({
           ...named,

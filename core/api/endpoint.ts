@@ -162,7 +162,8 @@ export const Nonce = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
   expects: 'a non-negative integer',
-  description: 'Used as it is. Absent: the server assigns the next one.',
+  description:
+    'Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.',
 })
 
 export const Slippage = text('a fraction such as "1/200"', {
@@ -195,6 +196,12 @@ export const gasFields = {
   gasPriceToken: Type.String({ description: 'Symbol of the token that pays for gas.' }),
   gasLimit: Type.Number({ description: 'Gas limit in units, as it is or would be signed.' }),
   gasCost: Type.String({ description: 'In the gas token, as a decimal string.' }),
+  rent: Type.Optional(
+    Type.String({
+      description:
+        'What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.',
+    }),
+  ),
 }
 
 const maxPerPage = 500

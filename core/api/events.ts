@@ -18,6 +18,7 @@ import {
   unavailable,
   WalletAddress,
 } from './endpoint.ts'
+import { onlyInUse } from './network.ts'
 import { knownPosition } from './perp.ts'
 import { searchFields, shownRangePosition, unavailablePosition } from './range.ts'
 import { JournaledTransaction, LostAnswers } from './transactions.ts'
@@ -192,7 +193,7 @@ const markets = (description: string) =>
 /** What a request may say of each topic. A field of several topics is one parameter. */
 const topicFields = {
   transactions: { ...onNetworks, address: Type.Optional({ ...WalletAddress, description: 'only those of this wallet.' }) },
-  blocks: onNetworks,
+  blocks: { ...onNetworks, inUse: onlyInUse },
   orderBook: {
     ...onNetworks,
     connector: Type.Optional({ ...ConnectorName, description: 'the exchange.' }),

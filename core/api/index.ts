@@ -11,6 +11,7 @@ import { clobMarginEndpoints, clobPerpEndpoints } from './clob-leveraged.ts'
 import { connectorEndpoints } from './plugins.ts'
 import { serviceEndpoints } from './service.ts'
 import { bookEndpoints } from './books.ts'
+import { ledgerEndpoints } from './ledger.ts'
 import { transactionEndpoints } from './transactions.ts'
 import { evmEndpoints } from './evm.ts'
 import { networkEndpoints } from './network.ts'
@@ -26,6 +27,7 @@ export const endpoints = [
   ...transactionEndpoints,
   ...booksVerifyEndpoints,
   ...bookEndpoints,
+  ...ledgerEndpoints,
   ...networkEndpoints,
   ...evmEndpoints,
   ...altchainEndpoints,
@@ -92,6 +94,7 @@ export * from './range.ts'
 export * from './service.ts'
 export * from './shares.ts'
 export * from './books.ts'
+export * from './ledger.ts'
 export * from './transactions.ts'
 export { errorsOf, permissions, permissionUses } from './endpoint.ts'
 export { interfaceVersion } from './version.ts'

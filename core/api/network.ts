@@ -14,7 +14,20 @@ import {
   unavailable,
 } from './endpoint.ts'
 
-export const NetworkStatusRequest = request({ chain: Type.Optional(ChainName), network: Type.Optional(NetworkName) })
+/** Of what looks at many networks at once. */
+export const onlyInUse = Type.Optional(
+  Type.Boolean({
+    expects: 'true or false',
+    description:
+      'Whether networks are left out that nobody uses: those that are not required and that no request has named within a day. They are neither asked nor followed then.',
+  }),
+)
+
+export const NetworkStatusRequest = request({
+  chain: Type.Optional(ChainName),
+  network: Type.Optional(NetworkName),
+  inUse: onlyInUse,
+})
 export const NetworkStatusResponse = Type.Array(
   Type.Object({
     chain: Type.String(),
@@ -79,11 +92,15 @@ const shownToken = {
   listed: Type.Boolean({ description: 'Whether requests know it by its symbol.' }),
 }
 
+/** In answers that have `warnings`. */
+export const codedWarnings =
+  'What others may do to a token, or to the account of a wallet that it is in, begins with a code that stays the same and a colon: `permanent-delegate: …`. On EVM chains nothing of that is read.'
+
 export const NetworkTokenRequest = request({ ...chainFields, token: TokenAddress })
 export const NetworkTokenResponse = enveloped({
   ...shownToken,
   impostorOf: ImpostorOf,
-  warnings: Type.Array(Type.String(), { description: 'What is odd about it, for people.' }),
+  warnings: Type.Array(Type.String(), { description: `What is odd about it, for people. ${codedWarnings}` }),
 })
 
 export const NetworkTokensAddRequest = request({
@@ -134,10 +151,17 @@ export const Fill = Type.Union([
       amount1: Type.String(),
       fees0: Type.Optional(
         Type.String({
-          description: 'Of what was removed or collected, the part that is fees. Absent where the receipt does not tell it, as of v4.',
+          description:
+            'Of what was removed or collected, the part that is fees: without liquidity that others had removed and left unpaid. Absent where the chain does not tell it, as of liquidity removed on v4.',
         }),
       ),
       fees1: Type.Optional(Type.String()),
+      lacksFees: Type.Optional(
+        Type.Boolean({
+          description:
+            'true: the amounts may have liquidity that others had removed before, and the chain did not tell how much. `fees0` and `fees1` are absent then.',
+        }),
+      ),
     },
     { description: 'The fill of a change of liquidity, from its receipt.' },
   ),
@@ -182,7 +206,9 @@ export const NetworkPollResponse = enveloped({
   txBlock: Type.Number({ description: '-1 until mined; always -1 for signed actions, which are in no block.' }),
   txData: Type.Unknown({ description: 'The decoded transaction, or null.' }),
   txReceipt: Type.Unknown({ description: 'The receipt with the logs of known contracts decoded, or null.' }),
-  txState: Type.Optional(Type.String({ description: 'State in the journal. Later versions may add others.' })),
+  txState: Type.Optional(
+    Type.String({ description: 'State in the journal; MINED where the chain has it in a block already. Later versions may add others.' }),
+  ),
   final: Type.Optional(Type.Boolean({ description: 'Whether that state never changes again.' })),
   archived: Type.Optional(
     Type.Boolean({

@@ -4,6 +4,7 @@ import {
   endpoint,
   enveloped,
   request,
+  response,
   connectorFields,
   Decimal,
   gasFields,
@@ -273,6 +274,34 @@ export type AMMLiquidityPositionResponse = Static<typeof AMMLiquidityPositionRes
 export type AMMLiquidityPositionsRequest = Static<typeof AMMLiquidityPositionsRequest>
 export type AMMLiquidityPositionsResponse = Static<typeof AMMLiquidityPositionsResponse>
 
+export const AMMLiquidityRefusedRequest = request({})
+export const AMMLiquidityRefusedResponse = response({
+  positions: Type.Array(
+    Type.Object({
+      chain: Type.String(),
+      network: Type.String(),
+      connector: Type.String(),
+      version: Type.String(),
+      tokenId: Type.String({
+        description: 'The id of the position; or, where its client asked by it, the hash of the transaction that opens it.',
+      }),
+      client: Type.String({ description: 'Who asked: the key of its entry in conf/clients.yml.' }),
+      asked: Type.Enum(['position', 'close'], { description: 'position: what it is now. close: to close it.' }),
+      refusedAt: Type.Number({
+        description: 'Milliseconds since the Unix epoch. To half a minute, where its client asks again and again.',
+      }),
+      error: Type.Optional(Type.String({ description: 'The name of the error. Absent: its answer did not reach it.' })),
+    }),
+    {
+      description:
+        'Newest first, of one client at most 500. One that was used or closed otherwise since stays in it: the command `positions --orphaned` looks at that, too. Of other clients only for callers with the permission admin.',
+    },
+  ),
+})
+
+export type AMMLiquidityRefusedRequest = Static<typeof AMMLiquidityRefusedRequest>
+export type AMMLiquidityRefusedResponse = Static<typeof AMMLiquidityRefusedResponse>
+
 const ammRange = { set: 'AMM_RANGE', on: 'connector' } as const
 const reading = { ...ammRange, method: 'POST', permission: 'read' } as const
 const acting = { ...ammRange, method: 'POST', permission: 'trade', wallet: true, acts: true } as const
@@ -344,5 +373,17 @@ export const ammRangeEndpoints = [
     summary: "A wallet's positions, of all versions of the exchange.",
     request: AMMLiquidityPositionsRequest,
     response: AMMLiquidityPositionsResponse,
+  }),
+  endpoint({
+    method: 'GET',
+    set: 'AMM_RANGE',
+    on: 'service',
+    permission: 'read',
+    name: 'AMMLiquidityRefused',
+    path: '/amm/liquidity/refused',
+    summary:
+      'Positions whose clients were refused what they asked of them by another interface: to know of them and were not told since, or to close them.',
+    request: AMMLiquidityRefusedRequest,
+    response: AMMLiquidityRefusedResponse,
   }),
 ]

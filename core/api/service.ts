@@ -11,10 +11,21 @@ const Health = response({
   status: Type.Union([Type.Literal('ok'), Type.Literal('failing')]),
   failing: Type.Optional(Type.Array(Type.Object({ part: Type.String(), reason: Type.String() }))),
 })
+/** Where bots wait after a start. */
+const WarmingMarkets = Type.Optional(
+  Type.Array(
+    Type.Object({
+      chain: Type.String(),
+      network: Type.String(),
+      seconds: Type.Number({ description: 'Until clients without the permission thin can trade there, if its market is read until then.' }),
+    }),
+    { description: 'Networks whose market was not read for long enough yet. Absent where there is none; the status says nothing of it.' },
+  ),
+)
 export const HealthLiveRequest = request({})
 export const HealthLiveResponse = Health
 export const HealthReadyRequest = request({})
-export const HealthReadyResponse = Health
+export const HealthReadyResponse = Type.Object({ ...Health.properties, market: WarmingMarkets })
 
 export const WalletRequest = request({})
 export const WalletResponse = Type.Array(Type.Object({ chain: Type.String(), address: Type.String(), label: Type.Optional(Type.String()) }))

@@ -204,6 +204,12 @@ export const JournaledTransaction = response({
         rawFee: Type.String({ description: "In the native coin's smallest unit." }),
         layer1Fee: Type.Optional(Type.String({ description: 'The part that a rollup charges for layer 1.' })),
         gasUsed: Type.Optional(Type.String()),
+        rent: Type.Optional(
+          Type.String({
+            description:
+              'What accounts that it made keep of the native coin, beside `fee`, at most: on Solana. It comes back when they are closed. Absent where it made none, or its network is not there.',
+          }),
+        ),
       },
       { description: 'What it cost, by its receipt, also where it failed. Once it is final.' },
     ),

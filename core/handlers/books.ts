@@ -1,13 +1,18 @@
 // What the transactions of a caller's wallets moved, earned and cost together: the sums of `core/books/`, with what they are worth now.
 import type { BooksLine, BooksRequest, BooksResponse } from '../api/index.ts'
+import { isSameAddress } from '../base/addresses.ts'
 import { abortable, withTimeout } from '../base/async.ts'
 import type { RecordStream } from '../base/csv.ts'
 import { divideRaw, formatDecimal, formatRaw } from '../base/decimal.ts'
 import type { LiquidityBook, PairBook } from '../books/book.ts'
-import type { BookRun } from '../books/runs.ts'
-import type { TokenOf } from '../books/trades.ts'
+import type { BookReaders, BookRun } from '../books/runs.ts'
+import { openingTrade, type TokenOf } from '../books/trades.ts'
+import { readOpening } from '../config/openings.ts'
+import type { Settings } from '../config/settings.ts'
 import type { Token } from '../contracts/index.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
+import { pairName } from '../store/entry-filters.ts'
+import type { EntryFilter } from '../transactions/journal/journal.ts'
 import { microsOf } from '../transactions/budgets.ts'
 import { bookColumns, bookLines } from './book-columns.ts'
 import type { Caller, Handlers, Services } from './context.ts'
@@ -35,16 +40,23 @@ export const bookHandlers = {
 } satisfies Partial<Handlers>
 
 interface BookContext {
-  readonly services: Pick<Services, 'bookRuns' | 'registry' | 'market'>
+  readonly services: Pick<Services, 'bookRuns' | 'registry' | 'market' | 'settings'>
   readonly caller: Caller
   readonly signal: AbortSignal
 }
 
 function runOf(
   request: BooksRequest,
-  { services, caller, signal }: Pick<BookContext, 'caller' | 'signal'> & { services: Pick<Services, 'bookRuns' | 'registry'> },
+  {
+    services,
+    caller,
+    signal,
+  }: Pick<BookContext, 'caller' | 'signal'> & {
+    services: Pick<Services, 'bookRuns' | 'registry'> & { readonly settings: { readonly books: Pick<Settings['books'], 'coinAsWrapped'> } }
+  },
 ) {
-  const { from, to, ...filter } = readFilter(request, caller, services.registry)
+  const { from, to, ...asked } = readFilter(request, caller, services.registry)
+  const filter = services.settings.books.coinAsWrapped ? withCoin(asked, services.registry) : asked
   // Who may see other wallets now than a moment ago gets another run.
   const name = JSON.stringify([caller.id, filter.addresses === undefined ? 'all' : [...filter.addresses], request])
   return { name, run: services.bookRuns.of(caller.id, name, { filter, from, to }, signal) }
@@ -74,6 +86,51 @@ export function bookStream(request: BooksRequest, context: BookContext): RecordS
     yield bookLines({ ...progressOf(run), complete: true, ...showBook(run, services, caller.id) })
   }
   return { pages: pages(), columns: bookColumns }
+}
+
+/** The wrapped coin for the native one. */
+export function wrappedFor(on: NetworkName, token: string, registry: Parameters<typeof limitedToken>[2]): string {
+  const { nativeCurrency, evm } = networkOf(on, registry)?.impl ?? {}
+  return nativeCurrency && isSameAddress(nativeCurrency.address, token) ? (evm?.wrapped?.token.address ?? token) : token
+}
+
+/** Tokens that no list has stay as they are named. @param lines of the setting, which its schema has checked */
+export const openingsOf = (lines: readonly string[], registry: Parameters<typeof limitedToken>[2]): BookReaders['openings'] =>
+  lines.flatMap((line) => {
+    const opening = readOpening(line)
+    if (!opening) return []
+    const { chain, network, wallet } = opening
+    const fill = () => openingTrade(opening, (token) => tokenNamed(opening, token, registry))
+    return [{ chain, network, wallet, fill }]
+  })
+
+function tokenNamed(on: NetworkName, name: string, registry: Parameters<typeof limitedToken>[2]): string {
+  const coin = networkOf(on, registry)?.impl.nativeCurrency
+  if (coin && coin.symbol.toLowerCase() === name.toLowerCase()) return coin.address
+  return limitedToken(on, name, registry)?.address ?? name
+}
+
+/** The pair is asked for with the coin and with its wrapped form. */
+function withCoin<F extends Pick<EntryFilter, 'chain' | 'network' | 'pair' | 'pairAliases'>>(
+  filter: F,
+  registry: Pick<Services, 'registry'>['registry'],
+): F {
+  if (filter.pair === undefined) return filter
+  const asked = [filter.pair, ...(filter.pairAliases ?? []).map(({ pair }) => pair)]
+  const added = registry.networks.flatMap(({ chain, network, impl: { nativeCurrency: coin, evm } }) => {
+    const wrapped = evm?.wrapped?.token
+    if (!wrapped || (filter.chain ?? chain) !== chain || (filter.network ?? network) !== network) return []
+    const names = [coin.symbol, coin.address, wrapped.symbol, wrapped.address]
+    const isCoin = (name: string) => names.some((each) => each.toLowerCase() === name.toLowerCase())
+    return asked.flatMap((pair) => {
+      const [one = '', other = ''] = pair.split('-')
+      return [
+        ...(isCoin(one) ? names.map((each) => pairName(each, other)) : []),
+        ...(isCoin(other) ? names.map((each) => pairName(one, each)) : []),
+      ].map((each) => ({ chain, network, pair: each }))
+    })
+  })
+  return { ...filter, pairAliases: [...(filter.pairAliases ?? []), ...added] }
 }
 
 /** Exchanges with a rail of their own have tokens of their own, and a third party's plugin names its markets as it likes. */
@@ -197,6 +254,7 @@ function showPair(pair: PairBook, on: NetworkEntry | undefined, prices: Prices):
     position: inBase(positionRaw),
     realized: byMethod('realizedRaw'),
     open: byMethod('openRaw'),
+    ...(pair.openingRaw > 0n && { opening: { amount: inBase(pair.openingRaw), cost: inQuote(pair.openingCostRaw) } }),
     ...(pair.otherFees.size > 0 && {
       otherFees: [...pair.otherFees].map(([token, amount]) => ({ token, amount: formatDecimal(amount) })),
     }),
@@ -241,10 +299,10 @@ function worth(
 }
 
 function showLiquidity(book: LiquidityBook, on: NetworkEntry | undefined, prices: Prices): ShownBook['liquidity'][number] {
-  const { chain, network, connector, id, version, liquidity, lacksMovements, lacksFees, tokens } = book
-  const isClosed = liquidity.digits === 0n
+  const { chain, network, connector, id, version, liquidity, lacksFees, tokens, ended, notCompared } = book
+  const isClosed = liquidity.digits === 0n || ended !== undefined
   const net = [...tokens].map(([token, { paidRaw, receivedRaw }]) => ({ token, raw: receivedRaw - paidRaw }))
-  const unknown = isClosed ? (lacksMovements ? 'what it moved is not known' : undefined) : 'it is open'
+  const unknown = whyNoValue(isClosed, book)
   const { value, noValue } = unknown === undefined ? worth(on, net, prices, 'down') : { value: null, noValue: unknown }
   return {
     chain,
@@ -259,7 +317,15 @@ function showLiquidity(book: LiquidityBook, on: NetworkEntry | undefined, prices
       return { token, ...(listed && { symbol: listed.symbol }), paid: show(paidRaw), received: show(receivedRaw), fees: show(feesRaw) }
     }),
     ...(lacksFees && { lacksFees: true }),
+    ...(ended !== undefined && { ended }),
+    ...(notCompared !== undefined && { notCompared }),
     againstHolding: value,
     ...(noValue !== undefined && { noValue }),
   }
+}
+
+function whyNoValue(isClosed: boolean, { ended, lacksMovements }: LiquidityBook): string | undefined {
+  if (ended !== undefined) return 'it was ended by no transaction of this book, so that what it brought then is not known'
+  if (!isClosed) return 'it is open'
+  return lacksMovements ? 'what it moved is not known' : undefined
 }

@@ -29,6 +29,7 @@ import type { ApprovalMark } from '../transactions/budgets.ts'
 import type { RequestWords } from '../transactions/entry-terms.ts'
 import type { IdempotencyContext } from '../transactions/submit-request.ts'
 import type { Quarantine } from '../transactions/quarantine.ts'
+import type { RefusedPositions } from '../transactions/refused-positions.ts'
 import type { Stops } from '../transactions/stops.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import type { ApprovedSpenders } from './amm/approved.ts'
@@ -69,6 +70,7 @@ export interface Services {
   /** Of orders in books: learnt from their exchanges. */
   orderFills: Pick<OrderFills, 'want' | 'look'>
   deliveries: Pick<Deliveries, 'lostOf' | 'recent'>
+  refusedPositions: Pick<RefusedPositions, 'list'>
   /** The books that are being read. */
   bookRuns: BookRuns
   /** Plugins for which nothing is signed. */

@@ -23,6 +23,7 @@ import {
 import { orWaiting } from './approval-runs.ts'
 import { createRenderer } from './answer-forms.ts'
 import { HeldRequest } from '../limits/approval-check.ts'
+import { NonceAhead } from '../transactions/nonce-queue.ts'
 import { Deadline, ended } from './deadline.ts'
 import { fieldsReader, likeLast, type Fields, type FieldsReader } from '../config/field-reader.ts'
 import type { Question } from '../config/query-reader.ts'
@@ -53,6 +54,8 @@ export interface CallOptions {
   readonly requestId: string
   /** The Idempotency-Key, for endpoints that make a transaction. It is the same key as in a request over HTTP. */
   readonly key?: string
+  /** How an interface's key was stored before it had the interface's name: what an equal request did under it is its outcome. */
+  readonly formerKey?: string
   /** Ends the call before its deadline. A transaction that was signed is sent all the same. */
   readonly signal?: AbortSignal
   /** The time limit of the request that the call is part of: it ends with that. */
@@ -98,14 +101,16 @@ class FunctionCall implements Call {
   readonly client: Payer
   readonly requestId: string
   readonly key?: string
+  readonly formerKey?: string
   readonly signal?: AbortSignal
   readonly within?: Deadline
 
-  constructor({ caller, client, requestId, key, signal, within }: CallOptions) {
+  constructor({ caller, client, requestId, key, formerKey, signal, within }: CallOptions) {
     this.caller = caller
     this.client = client
     this.requestId = requestId
     if (key !== undefined) this.key = key
+    if (formerKey !== undefined) this.formerKey = formerKey
     if (signal !== undefined) this.signal = signal
     if (within !== undefined) this.within = within
   }
@@ -158,10 +163,21 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
   }
 
   function answer<C extends Call>(call: C, read: (call: C) => Question): Answer | Promise<Answer> {
-    const { caller } = call
     const question = readAllowed(call, read)
-    const { request } = question
     const key = acts ? readIdempotencyKey(call.key) : undefined
+    const former = acts ? readIdempotencyKey(call.formerKey) : undefined
+    if (key === undefined || former === undefined) return answerUnder(key, call, question)
+    return isStored(call.caller, former, question.request).then((has) => answerUnder(has ? former : key, call, question))
+  }
+
+  /** Whether an equal request of this caller has this key, or one that waits for a second person. */
+  async function isStored({ id: client }: Caller, key: string, request: Readonly<Fields>): Promise<boolean> {
+    return (await idempotency.has({ client, path, key }, request)) || (await approvals.find({ client, path, key })) !== undefined
+  }
+
+  function answerUnder(key: string | undefined, call: Call, question: Question): Answer | Promise<Answer> {
+    const { caller } = call
+    const { request } = question
     if (!acts || call.waited !== undefined) return answerNow(call, question, key)
     const waiting = () =>
       orWaiting({ endpoint, caller, requestId: call.requestId, key, request, signal: call.signal ?? call.within?.signal }, services, () =>
@@ -191,7 +207,11 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
   /** What the handler gives. */
   function handle(call: Call, asked: Readonly<Fields>): object | Promise<object> {
     const { request, deadline, context } = begin(call, asked)
-    return deadline.bound<object>(() => after(lookUp(request), (target: TargetEntries) => handler(request, context.at(target))))
+    return deadline.bound<object>(() =>
+      after(lookUp(request), (target: TargetEntries) =>
+        acts ? inTurn(() => handler(request, context.at(target)), context) : handler(request, context.at(target)),
+      ),
+    )
   }
 
   function answerNow(call: Call, question: Question, key: string | undefined): Answer | Promise<Answer> {
@@ -222,7 +242,8 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
         answerOf: (given) => (signed.answer = render(given, question, startedAt)),
         onRecorded: () => void (signed.isRecorded = true),
       }
-      const given: object = await handler(request, Object.assign(context.at(await lookUp(request)), { keyed }))
+      const target = await lookUp(request)
+      const given: object = await inTurn(() => handler(request, Object.assign(context.at(target), { keyed })), context)
       const { isRecorded } = signed
       return { answer: (isRecorded && signed.answer) || render(given, question, startedAt), isRecorded }
     }
@@ -252,6 +273,23 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
     })
 
   return { readFields, answer, ask, ...(stream && { stream }) }
+}
+
+/**
+ * A nonce that is not free yet is waited for, with nothing signed, for as long as the request may take. Then all of it is done anew, by the quote, the market and
+ * the limits of that moment.
+ */
+async function inTurn(run: () => object | Promise<object>, context: HandlerContext): Promise<object> {
+  for (;;)
+    try {
+      return await run()
+    } catch (error) {
+      const { network, services } = context
+      if (!(error instanceof NonceAhead) || !network) throw error
+      await services.transactions.untilFree({ network, ...error.of }, context.signal).catch(() => {
+        throw error
+      })
+    }
 }
 
 /** Reads fields that come again as the same object once, where nothing in that can have changed. */
@@ -303,6 +341,7 @@ function lookupOf(on: Endpoint['on'], { registry }: Services) {
     const [chain, network, connector] = [String(request.chain), String(request.network), String(request.connector)]
     if (on === 'connector' && connector === anyConnector)
       throw badFields([{ field: 'connector', problem: 'has to name one connector: this endpoint does not compare all of them' }])
+    registry.use(chain, network)
     if (on === 'connectors' && connector === anyConnector) return after(registry.wake(chain, network), () => ofAll(chain, network))
     const waking = registry.wake(chain, network, on === 'chain' ? undefined : connector)
     return waking ? waking.then(() => find(chain, network, connector)) : find(chain, network, connector)

@@ -3,6 +3,7 @@ import { type At, type EvmVerbs, type FeeOverrides, type Permit2Allowance, type 
 import { isUnlimited } from '../contracts/permit2.ts'
 import { fromRaw } from '../base/decimal.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
+import { aboutRemoval } from '../transactions/entry.ts'
 import { gasOf, type SubmitResult } from '../transactions/submit-request.ts'
 import type { Handler, Handlers, NetworkContext, Services } from './context.ts'
 import { readRaw } from './read-fields.ts'
@@ -15,6 +16,7 @@ import {
   refuseOfQuarantined,
   requireExact,
   requireMayApprove,
+  spenderOfRemoval,
   versionOf,
   type Spenders,
 } from './spenders.ts'
@@ -37,7 +39,13 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   // To take something away gives nobody anything, and what earlier versions approved by the name is taken away, too.
   const meant = amountRaw === 0n ? { ...named, addresses: named.all } : named
   const wanted = { owner: address, token, amountRaw, expires: request.expires }
-  const spenders = named.venues ? { ...meant, addresses: await spendersToChange(meant, wanted, evm, at) } : meant
+  const removal = await spenderOfRemoval(meant, { owner: address, token: token.address, amountRaw }, network, services.registry, at)
+  const spenders =
+    removal !== undefined
+      ? { ...meant, addresses: [removal], permit2: new Map<string, string>() }
+      : named.venues
+        ? { ...meant, addresses: await spendersToChange(meant, wanted, evm, at) }
+        : meant
   if (amountRaw !== 0n) {
     requireMayApprove(spenders, network, services)
     await refuseOfQuarantined(spenders, network, services.registry, services.quarantine)
@@ -94,11 +102,11 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
         return { action: 'approve', tokens: touchedTokens([token.address], network), ...(connectors.length > 0 && { connectors }) }
       },
       commitment: grantedRaw > 0n && isUnknownSpender ? heldApproval(given, context) : { gives: given },
-      reduces: approvals.every(({ amountRaw }) => amountRaw === 0n),
+      reduces: removal !== undefined || approvals.every((each) => each.amountRaw === 0n),
       ...versionOf(spenders, network, services.registry),
       nonce: request.nonce,
       feeOverrides,
-      about: null,
+      about: removal === undefined ? null : aboutRemoval,
       answer,
     },
     signal,

@@ -2,7 +2,9 @@
 // journaled once the transaction is final: a plugin may be gone when somebody asks, and an archived transaction has no receipt.
 import { NetworkPollResponse, type BookSet } from '../api/index.ts'
 import { compileOnUse } from '../base/lazy-check.ts'
-import type { ActionOutcome, Json } from '../contracts/index.ts'
+import { pause } from '../base/async.ts'
+import type { ActionOutcome, AMMRange, Json, RangeAmounts, RangeFill } from '../contracts/index.ts'
+import type { MaybeAsync } from '../contracts/plugin.ts'
 import type { Entry } from '../transactions/entry.ts'
 import { readTradeFill, showTradeFill } from './amm/trade.ts'
 import { showLiquidityFill } from './amm/range-changes.ts'
@@ -23,7 +25,8 @@ const none: FillReading = { is: 'none' }
 
 type Fills = Pick<Registry, 'plannedBy' | 'pending'>
 
-export async function readFill(entry: Entry, receipt: Json, network: NetworkEntry, registry: Fills): Promise<FillReading> {
+/** @param tries how often the chain is asked for what the receipt alone does not tell */
+export async function readFill(entry: Entry, receipt: Json, network: NetworkEntry, registry: Fills, tries = 1): Promise<FillReading> {
   const { kind, connector, about, address } = entry
   if (receipt === null || connector === undefined || !hasFill(kind)) return none
   const venue = registry.plannedBy(entry, network)
@@ -36,10 +39,10 @@ export async function readFill(entry: Entry, receipt: Json, network: NetworkEntr
       return fill && showTradeFill(fill, about)
     })
   if (pending) return { is: 'pending' }
-  return venue ? attempt(() => readBy(venue, entry, receipt)) : { is: 'gone' }
+  return venue ? attempt(() => readBy(venue, entry, receipt, tries)) : { is: 'gone' }
 }
 
-async function readBy({ impl }: VenueEntry, { kind, memo, about }: Entry, receipt: Json): Promise<Fill | undefined> {
+async function readBy({ impl }: VenueEntry, { kind, memo, about }: Entry, receipt: Json, tries: number): Promise<Fill | undefined> {
   if (kind === 'trade') {
     const fill = await impl.AMM?.fill(receipt, memo)
     return fill && showTradeFill(fill, about)
@@ -49,11 +52,39 @@ async function readBy({ impl }: VenueEntry, { kind, memo, about }: Entry, receip
     return fill && showSharesFill(fill, about)
   }
   if (kind === 'liquidity') {
-    const fill = await impl.AMM_RANGE?.rangeFill(receipt, memo)
-    return fill && showLiquidityFill(fill, about)
+    const range = impl.AMM_RANGE
+    const fill = range && (await range.rangeFill(receipt, memo))
+    if (!fill) return undefined
+    const known = await withoutLiquidity(fill, { range, receipt, memo, tries })
+    return { ...showLiquidityFill(known, about), ...(fill.fees && !known.fees && { lacksFees: true }) }
   }
   const fill = await impl.PERP_AMM?.perpFill(receipt, memo)
   return fill && showPositionFill(fill, about)
+}
+
+/** The journal keeps what was read. */
+const journalTries = 3
+const owedTimeoutMs = 5_000
+const pauseMs = 1_000
+
+/** Liquidity that others had removed before is paid out with the fees, and is none. Where nobody can tell it, nobody can tell the fees. */
+async function withoutLiquidity(
+  fill: RangeFill,
+  { range, receipt, memo, tries }: { range: MaybeAsync<AMMRange>; receipt: Json; memo: Json; tries: number },
+): Promise<RangeFill> {
+  const { fees, ...others } = fill
+  if (!fees || !range.owedLiquidity || (fees.amount0Raw === 0n && fees.amount1Raw === 0n)) return fill
+  let owed: RangeAmounts | undefined
+  for (let left = tries; left > 0 && !owed; left -= 1) {
+    owed = await orUndefined(() => range.owedLiquidity?.(receipt, memo, { signal: AbortSignal.timeout(owedTimeoutMs) }))
+    if (!owed && left > 1) await pause(pauseMs)
+  }
+  const restOf = (raw: bigint, owedRaw: bigint) => (raw > owedRaw ? raw - owedRaw : 0n)
+  if (!owed) return others
+  return {
+    ...others,
+    fees: { amount0Raw: restOf(fees.amount0Raw, owed.amount0Raw), amount1Raw: restOf(fees.amount1Raw, owed.amount1Raw) },
+  }
 }
 
 /** A connector that fails here has logged its defect. */
@@ -105,12 +136,12 @@ export function outcomeToJournal(
   const venue = network && registry.venueOf(entry, network)
   if (!network) return undefined
   if (isReadByCore(entry) || venue?.builtIn)
-    return kind === 'order' ? undefined : async () => fillToJournal(await readFill(entry, landed.receipt, network, registry))
+    return kind === 'order' ? undefined : async () => fillToJournal(await readFill(entry, landed.receipt, network, registry, journalTries))
   // Where nobody allowed it, there is no version to wait for.
   if (!venue && plugin === undefined) return undefined
   if (kind === 'order') return () => ordersToJournal(entry, registry.plannedBy(entry, network))
   return async () => {
-    const reading = await readFill(entry, landed.receipt, network, registry)
+    const reading = await readFill(entry, landed.receipt, network, registry, journalTries)
     if (reading.is === 'read' || reading.is === 'none') return fillToJournal(reading)
     throw untold(entry, reading.is)
   }

@@ -30,6 +30,7 @@ import { perpMarketHandlers } from './perp/markets.ts'
 import { perpTradeHandlers } from './perp/trade.ts'
 import { networkPoll } from './poll.ts'
 import { bookHandlers } from './books.ts'
+import { ledgerHandlers } from './ledger.ts'
 import { serviceHandlers } from './service.ts'
 import { limitHandlers } from './limits.ts'
 import { stopHandlers } from './stops.ts'
@@ -67,6 +68,7 @@ export const handlers: Handlers = {
   ...serviceHandlers,
   ...transactionHandlers,
   ...bookHandlers,
+  ...ledgerHandlers,
   ...limitHandlers,
   ...approvalHandlers,
   ...booksVerifyHandlers,

@@ -154,7 +154,7 @@ function showCost(
   quote: ShownQuote | undefined,
 ): JournaledTransaction['cost'] {
   if (!cost) return undefined
-  const { feeRaw, gasUsed, layer1FeeRaw } = cost
+  const { feeRaw, gasUsed, layer1FeeRaw, rentRaw } = cost
   const fee = coin && fromRaw(BigInt(feeRaw), coin.decimals)
   return {
     rawFee: feeRaw,
@@ -162,6 +162,7 @@ function showCost(
     ...(fee !== undefined && quote?.coinPrice !== undefined && { feeInQuote: multiply(fee, quote.coinPrice) }),
     ...(coin && layer1FeeRaw !== undefined && { layer1Fee: fromRaw(BigInt(layer1FeeRaw), coin.decimals) }),
     ...(gasUsed !== undefined && { gasUsed }),
+    ...(coin && rentRaw !== undefined && { rent: fromRaw(BigInt(rentRaw), coin.decimals) }),
   }
 }
 

@@ -2,7 +2,7 @@
 import { SluiceError } from '../base/errors.ts'
 import { divideRaw, formatRatio, type Fraction } from '../base/decimal.ts'
 import type { Comparison, ExchangedAmounts } from '../market/exchange-values.ts'
-import type { Commitment } from '../transactions/budgets.ts'
+import type { Commitment, MadeAtPrice, PoolTerms } from '../transactions/budgets.ts'
 import type { NetworkContext } from './context.ts'
 
 type Context = Omit<NetworkContext, 'signal'>
@@ -40,47 +40,82 @@ export function heldApproval(gives: Readonly<Record<string, bigint>>, context: C
   throw needsThin(compared, context)
 }
 
-export interface DepositPool {
+export interface DepositPool extends Pick<PoolTerms, 'prices'> {
   readonly address: string
-  /** By token, what one unit is worth in the pool, in units that all of them share. */
-  readonly prices: Readonly<Record<string, Fraction>>
-  /**
-   * Where it takes any ratio: by token, what the least shares are of what it held before, rounded down. What is given beyond its ratio is a swap with it,
-   * and no swap makes a share worth less: so the shares are worth at least this, but for what others gain where its price is off the market.
-   */
-  readonly leastGot?: Readonly<Record<string, bigint>>
+  /** As of `PoolTerms`, by each of the prices that it may have when the deposit is mined. */
+  readonly leastGot: readonly NonNullable<PoolTerms['leastGot']>[]
+  readonly made?: Omit<MadeAtPrice, 'lossMicros'>
 }
 
 /** The same of a deposit into a pool, whose price it takes: the pool itself has to be deep, its price near to the market, and the least shares worth what is given. */
-export function heldDeposit(gives: Readonly<Record<string, bigint>>, pool: DepositPool, context: Context): Commitment {
-  const { network, services } = context
+export function heldDeposit(
+  gives: Readonly<Record<string, bigint>>,
+  { address, prices, leastGot, made }: DepositPool,
+  context: Context,
+): Commitment {
+  const { network, services, caller } = context
   const { market } = services
-  const deposit = { gives, gets: {}, mayLoseLater: true } as const
-  if (!isCompared(context)) return deposit
+  const [first, ...others] = leastGot.map((each): PoolTerms => ({ prices, leastGot: each }))
+  let pool: PoolTerms = first ?? { prices }
+  const deposit = () => ({ gives, gets: {}, pool, mayLoseLater: true }) as const
+  if (!isCompared(context)) return deposit()
   followHoldings(context)
   const isBounded = allowedImpact(context) !== undefined
-  const whole = market.compare(network, { gives, gets: pool.leastGot ?? {} }, context.caller.id)
-  if (whole.is !== 'priced') {
-    if (!isBounded) return deposit
-    throw needsThin(whole, context)
+  const compare = (terms: PoolTerms) => compareDeposit(gives, terms, (exchanged) => market.compare(network, exchanged, caller.id))
+  let compared = compare(pool)
+  if (compared.is !== 'priced') {
+    if (!isBounded) return deposit()
+    throw needsThin(compared, context)
   }
-  if (isBounded && !market.isDeep(network, pool.address)) throw needsThin({ is: 'thin pool', pool: pool.address }, context)
-  // What an exchange at the pool's price would lose, either way: that is what others could take of the deposit.
+  for (const terms of others) {
+    const other = compare(terms)
+    if (other.is === 'priced' && other.mostLostMicros > compared.mostLostMicros) [compared, pool] = [other, terms]
+  }
+  const atPrice = made && compare({ prices })
+  if (made && atPrice?.is === 'priced') pool = { ...pool, made: { ...made, lossMicros: compared.mostLostMicros - atPrice.mostLostMicros } }
+  if (isBounded && !market.isDeep(network, address)) throw needsThin({ is: 'thin pool', pool: address }, context)
+  requireNear(compared, context)
+  return valued(deposit(), compared.mostLostMicros, context)
+}
+
+/**
+ * A deposit against the market: what an exchange of all of it at the pool's price would lose, either way, is what others could take of it; and what is exchanged
+ * where it gets less than it gives.
+ */
+export function compareDeposit(
+  gives: Readonly<Record<string, bigint>>,
+  { prices, leastGot }: PoolTerms,
+  compare: (exchanged: ExchangedAmounts) => Comparison,
+): Comparison {
+  const whole = compare({ gives, gets: {} })
+  if (whole.is !== 'priced') return whole
+  const exchanged = leastGot && compare(differenceOf(gives, leastGot))
+  if (exchanged && exchanged.is !== 'priced') return exchanged
   let worst = { lostMicros: 0n, givenMicros: 1n }
-  for (const [token, price] of Object.entries(pool.prices))
-    for (const [other, otherPrice] of Object.entries(pool.prices)) {
+  for (const [token, price] of Object.entries(prices))
+    for (const [other, otherPrice] of Object.entries(prices)) {
       if (token === other) continue
       const givesRaw = exampleRaw
       const getsRaw = (givesRaw * price.numerator * otherPrice.denominator) / (price.denominator * otherPrice.numerator)
-      const compared = market.compare(network, { gives: { [token]: givesRaw }, gets: { [other]: getsRaw } }, context.caller.id)
-      if (compared.is !== 'priced') continue
-      requireNear(compared, context)
-      if (compared.lostMicros * worst.givenMicros > worst.lostMicros * compared.givenMicros) worst = compared
+      const compared = compare({ gives: { [token]: givesRaw }, gets: { [other]: getsRaw } })
+      if (compared.is === 'priced' && compared.lostMicros * worst.givenMicros > worst.lostMicros * compared.givenMicros) worst = compared
     }
-  const lostOf = (givenMicros: bigint, lostByShares: bigint): bigint =>
-    divideRaw(givenMicros * worst.lostMicros, worst.givenMicros, 'up') + (pool.leastGot && lostByShares > 0n ? lostByShares : 0n)
-  requireNear({ givenMicros: whole.givenMicros, lostMicros: lostOf(whole.givenMicros, whole.lostMicros) }, context)
-  return valued(deposit, lostOf(whole.mostGivenMicros, whole.mostLostMicros), context)
+  const lostOf = (givenMicros: bigint, lostByExchange = 0n): bigint =>
+    divideRaw(givenMicros * worst.lostMicros, worst.givenMicros, 'up') + (lostByExchange > 0n ? lostByExchange : 0n)
+  return {
+    ...whole,
+    lostMicros: lostOf(whole.givenMicros, exchanged?.lostMicros),
+    mostLostMicros: lostOf(whole.mostGivenMicros, exchanged?.mostLostMicros),
+  }
+}
+
+/** What is exchanged of tokens that are on both sides. */
+function differenceOf(gives: Readonly<Record<string, bigint>>, gets: Readonly<Record<string, bigint>>): ExchangedAmounts {
+  const more = (one: Readonly<Record<string, bigint>>, other: Readonly<Record<string, bigint>>) =>
+    Object.fromEntries(
+      Object.entries(one).flatMap(([token, raw]) => (raw > (other[token] ?? 0n) ? [[token, raw - (other[token] ?? 0n)]] : [])),
+    )
+  return { gives: more(gives, gets), gets: more(gets, gives) }
 }
 
 /** The default of maxDailyLoss is a share of what its wallets hold. */
@@ -91,20 +126,32 @@ function followHoldings({ network, services, caller }: Context): void {
 /** So much that no price of a token makes it too little for an exact ratio. */
 const exampleRaw = 10n ** 30n
 
+/** @param allowed in percent */
+export const isBeyond = ({ givenMicros, lostMicros }: { givenMicros: bigint; lostMicros: bigint }, allowed: number): boolean =>
+  // In millionths of a percent.
+  lostMicros * 100_000_000n > givenMicros * BigInt(Math.round(allowed * 1e6))
+
 /** @throws SluiceError LIMIT_EXCEEDED */
 function requireNear({ givenMicros, lostMicros }: { givenMicros: bigint; lostMicros: bigint }, context: Context): void {
   const allowed = allowedImpact(context)
-  // In millionths of a percent.
-  if (allowed === undefined || lostMicros * 100_000_000n <= givenMicros * BigInt(Math.round(allowed * 1e6))) return
+  if (allowed === undefined || !isBeyond({ givenMicros, lostMicros }, allowed)) return
   const worse = givenMicros === 0n ? 'without end' : formatRatio(lostMicros * 100n, givenMicros, 'up', 4)
   throw tooFar(worse, allowed, context.caller.id)
+}
+
+interface ImpactContext {
+  readonly services: {
+    readonly settings: { readonly limits: { readonly maxPriceImpact: number } }
+    readonly allowLists: Pick<Context['services']['allowLists'], 'maxPriceImpact'>
+  }
+  readonly caller: Pick<Context['caller'], 'id' | 'permissions'>
 }
 
 /**
  * How far below the market the worst outcome may be, in percent: the stricter of the server's and the client's own. Undefined: any distance, with the
  * permission thin and none of its own.
  */
-export function allowedImpact({ services, caller }: Pick<Context, 'services' | 'caller'>): number | undefined {
+export function allowedImpact({ services, caller }: ImpactContext): number | undefined {
   const own = services.allowLists.maxPriceImpact(caller.id)
   if (mayUseThin(caller)) return own
   const { maxPriceImpact } = services.settings.limits
@@ -132,7 +179,7 @@ const tooFar = (worse: string, allowed: number, client: string) =>
     { details: { limit: 'maxPriceImpact', allowedPercent: String(allowed), worstPercent: worse } },
   )
 
-const mayUseThin = ({ permissions }: Context['caller']): boolean => permissions.has('thin')
+const mayUseThin = ({ permissions }: Pick<Context['caller'], 'permissions'>): boolean => permissions.has('thin')
 
 function valued(exchanged: ExchangedAmounts, lostMicros: bigint, { network, services: { market } }: Context): Commitment {
   const coin = network.impl.nativeCurrency.address

@@ -149,6 +149,14 @@ export function tellsOf(
   return order.state === 'OPEN' || order.state === 'PARTIALLY_FILLED' ? 'what it gives' : 'all'
 }
 
+/** By the receipt, as a connector of this release reads it. */
+export function liquidityMadeBy(entry: Entry, registry: Networks) {
+  const { kind, landed, memo } = entry
+  const on = networkOf(entry, registry)
+  const venue = on && kind === 'liquidity' && landed?.ok ? registry.plannedBy(entry, on) : undefined
+  return venue?.builtIn && landed ? atOnce(() => venue.impl.AMM_RANGE?.rangeFill(landed.receipt, memo)) : undefined
+}
+
 /** The orders that an entry placed, at a connector of this release, with what it cancelled beside them: by their index. */
 function placedOn(entry: Entry, registry: Networks): readonly ActionOutcome[] {
   const { kind, landed, memo } = entry

@@ -4,7 +4,7 @@ import type { Json } from '../contracts/index.ts'
 import { formatRaw } from '../base/decimal.ts'
 import { isOfSamePlan, type Entry } from '../transactions/entry.ts'
 import { quarantinedError, type Breach, type Loss, type Quarantine } from '../transactions/quarantine.ts'
-import type { OutcomeBounds } from './outcome.ts'
+import { dueOfStep, takenBy, type OutcomeBounds } from './outcome.ts'
 import type { NetworkEntry, Registry, ShownLoss, ShownQuarantine } from '../plugins/index.ts'
 
 /** As the journal keeps them. */
@@ -29,7 +29,7 @@ interface Parts {
 
 /**
  * What compares a mined transaction with its bounds and reports a breach; undefined where nothing tells what it did. It goes by the receipt alone,
- * and rejects where a node or the store cannot tell now. One of several steps is compared with all before it: what it takes, others may have given.
+ * and rejects where a node or the store cannot tell now. One of several steps has to pay for what it takes by itself, and takes no more than those before it left.
  */
 export function compareMined(entry: Entry, { registry, quarantine, entriesOf, timeoutMs }: Parts): (() => Promise<void>) | undefined {
   const { bounds, landed, connector: plugin, chain, network, address, part } = entry
@@ -49,13 +49,21 @@ export function compareMined(entry: Entry, { registry, quarantine, entriesOf, ti
     if (known.length < mined.length) throw new Error('No node has the receipt of a step.')
     const { [coin]: minCoinRaw = '0', ...ofTokens } = bounds
     const told = moved ? bounds : ofTokens
-    const losses = lossesOf(isWhole ? told : withoutGains(told), sumOf(known))
-    // Nothing but its value takes the coin of a wallet. So it is read only where it has to bring some, or may take less than it sends.
+    const own = known.at(-1) ?? new Map<string, bigint>()
+    const losses = part.of === 1 ? lossesOf(told, own) : lossesOfSteps({ told, own, known, isWhole })
+    // Nothing but its value takes the coin of a wallet. So it is read only where it has to bring some, or may take less than it sends; of one of several steps, where it pays
+    // with it, too.
     const sentRaw = on.impl.rail.outline(entry.step).valueRaw
-    if (part.of === 1 && evm?.coinGain && -sentRaw < BigInt(minCoinRaw)) {
+    const isAsked = part.of === 1 ? -sentRaw < BigInt(minCoinRaw) : BigInt(minCoinRaw) > 0n || sentRaw > 0n
+    if (evm?.coinGain && isAsked) {
       try {
         const gainRaw = await evm.coinGain(landed.receipt, address, { signal: AbortSignal.timeout(timeoutMs) })
-        if (gainRaw !== undefined) losses.push(...lossesOf({ [coin]: minCoinRaw }, new Map([[coin, gainRaw]])))
+        if (gainRaw !== undefined)
+          losses.push(
+            ...(part.of === 1
+              ? lossesOf({ [coin]: minCoinRaw }, new Map([[coin, gainRaw]]))
+              : unpaidIn(bounds, new Map([...own, [coin, gainRaw]]))),
+          )
       } catch (error) {
         // What the receipt shows is certain, whatever a node tells of the coin.
         if (losses.length === 0) throw error
@@ -68,9 +76,39 @@ export function compareMined(entry: Entry, { registry, quarantine, entriesOf, ti
   }
 }
 
-/** What it has to bring, it brings with its last step. */
-const withoutGains = (bounds: NonNullable<Entry['bounds']>) =>
-  Object.fromEntries(Object.entries(bounds).filter(([, raw]) => raw.startsWith('-')))
+interface MinedSteps {
+  /** The bounds of what receipts tell. */
+  readonly told: NonNullable<Entry['bounds']>
+  /** Of this step. */
+  readonly own: ReadonlyMap<string, bigint>
+  /** Of this step and of all before it that did not fail. */
+  readonly known: readonly ReadonlyMap<string, bigint>[]
+  /** It is the last one, and none has failed. */
+  readonly isWhole: boolean
+}
+
+/** What one step gives back is not there for the next: what all of them take is held against the bounds, and each has to pay for what it takes. */
+function lossesOfSteps({ told, own, known, isWhole }: MinedSteps): Loss[] {
+  const brings = ([, raw]: readonly [string, string]) => !raw.startsWith('-')
+  const [wanted, allowed] = [Object.entries(told).filter(brings), Object.entries(told).filter((each) => !brings(each))]
+  const taken = sumOf(known.map((gains) => new Map([...gains].filter(([, raw]) => raw < 0n))))
+  const losses = [
+    ...lossesOf(Object.fromEntries(allowed), taken),
+    ...unpaidIn(told, own),
+    ...(isWhole ? lossesOf(Object.fromEntries(wanted), onlyOf(wanted, sumOf(known))) : []),
+  ]
+  return losses.filter(({ token }, index) => losses.findIndex((each) => each.token === token) === index)
+}
+
+/** What one step of several did not bring for what it took. */
+function unpaidIn(bounds: NonNullable<Entry['bounds']>, gains: ReadonlyMap<string, bigint>): Loss[] {
+  const leastRaw = new Map(Object.entries(bounds).map(([token, raw]) => [token, BigInt(raw)]))
+  const due = dueOfStep(leastRaw, takenBy({ gains }))
+  return lossesOf(Object.fromEntries([...due].map(([token, raw]) => [token, raw.toString()])), onlyOf([...due], gains))
+}
+
+const onlyOf = (tokens: readonly (readonly [token: string, unknown])[], gains: ReadonlyMap<string, bigint>): ReadonlyMap<string, bigint> =>
+  new Map(tokens.map(([token]) => [token, gains.get(token) ?? 0n]))
 
 /** @throws Error while one of them may still be mined and is not */
 async function earlierSteps(entry: Entry, entriesOf: Parts['entriesOf']): Promise<readonly Entry[]> {

@@ -10,7 +10,7 @@ import { isObject } from '../base/json.ts'
 import { printable } from '../base/printable.ts'
 import type { Handler, Handlers } from './context.ts'
 import { originalOf } from '../live-state/looks.ts'
-import { findNetworks, type NetworkEntry } from '../plugins/index.ts'
+import { findNetworks, isInUse, type NetworkEntry } from '../plugins/index.ts'
 import { unavailableTokens } from './tokens.ts'
 import { readAddress } from './wallets.ts'
 
@@ -21,8 +21,11 @@ import { readAddress } from './wallets.ts'
 const deadlineMs = 3_000
 const noAnswer = `No answer within ${deadlineMs / 1000} s.`
 
-const networkStatus: Handler<'NetworkStatus'> = async ({ chain, network }, { services: { registry }, signal }) =>
-  networkStatuses(findNetworks(registry, { chain, network }), signal)
+const networkStatus: Handler<'NetworkStatus'> = async ({ chain, network, inUse }, { services: { registry }, signal }) =>
+  networkStatuses(
+    findNetworks(registry, { chain, network }).filter((each) => inUse !== true || isInUse(each)),
+    signal,
+  )
 
 /** Also for the summary of `sluice start`. */
 export const networkStatuses = (networks: readonly NetworkEntry[], signal: AbortSignal): Promise<NetworkStatusResponse> =>

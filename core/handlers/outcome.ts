@@ -1,7 +1,8 @@
 // What a plan would do to the wallet. Plugins make plans, and one may name another recipient, take more than it was given, or give somebody a
 // right: so the plans of plugins that are not built in are simulated before they are signed. This is evidence and no proof, because a contract
 // may do something else when it is mined.
-import type { Allowance, At, Bridge, Checked, Plan, SimulatedOutcome, Swap } from '../contracts/index.ts'
+import type { Allowance, At, Bridge, Checked, Plan, SimulatedOutcome, StepOutcome, Swap } from '../contracts/index.ts'
+import { divideRaw } from '../base/decimal.ts'
 import { SluiceError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import { pluginDefect } from '../transactions/submit-request.ts'
@@ -93,7 +94,8 @@ export async function checkOutcome(
   { connector, bridges }: VenueEntry,
   at: At,
 ): Promise<(SimulatedOutcome & { is: 'done' }) | undefined> {
-  if (impl.evm) refuseTokenCalls(plan.steps, connector, Object.values(bridges))
+  const bridge = Object.hasOwn(bridges, chain) ? bridges[chain] : undefined
+  if (impl.evm) refuseTokenCalls(plan.steps, connector, bridge?.network === network ? bridge : undefined)
   const allowances = plan.needs.flatMap((need): Allowance[] => (need.is === 'balance' ? [] : [need]))
   // One token of a contract (EIP-721) is seen by its events only.
   const tokens = [...(bounds?.keys() ?? [])].filter((token) => token !== impl.nativeCurrency.address && impl.address(token) !== undefined)
@@ -117,7 +119,8 @@ export async function checkOutcome(
       `The connector ${connector}`,
       `has a plan that lets ${grant.spender} move the wallet's tokens of ${grant.token}, by a simulation of it`,
     )
-  const outside = [...outsideBounds(outcome, bounds), ...tooMuchSent(outcome, bounds)]
+  const steps = stepsOf(outcome, plan, connector, { chain, network })
+  const outside = [...outsideBounds(outcome, bounds), ...tooMuchSent(steps, bounds), ...unpaidSteps(steps, bounds)]
   const fault = outside.find(({ isBetter }) => !isBetter)
   if (fault) throw pluginDefect(`The connector ${connector}`, `has a plan that ${fault.what}, by a simulation of it${fault.cause ?? ''}`)
   const [better] = outside
@@ -133,11 +136,12 @@ export async function checkOutcome(
 
 /**
  * A step that calls a token to move it or to give a right over it is refused whatever the simulation says: what somebody may take later, no
- * simulation shows. Plans leave approvals to the caller (`needs`), and only the server's own deposit by a bridge is a transfer.
+ * simulation shows. Plans leave approvals to the caller (`needs`), and only the server's own deposit by a bridge is a transfer: a plan of this one step.
+ * @param bridge of a trusted connector, from the network that the plan is for
  * @throws SluiceError
  */
-function refuseTokenCalls(steps: Plan['steps'], connector: string, bridges: readonly Bridge[]): void {
-  const deposits = bridges.map(({ token, recipient }) => ({ token: token.toLowerCase(), recipient: recipient.toLowerCase() }))
+function refuseTokenCalls(steps: Plan['steps'], connector: string, bridge: Bridge | undefined): void {
+  const deposits = bridge && steps.length === 1 ? [{ token: bridge.token.toLowerCase(), recipient: bridge.recipient.toLowerCase() }] : []
   for (const step of steps) {
     const { to, data: bytes, value } = isObject(step) ? step : {}
     // The network's rail refuses what is no call.
@@ -197,15 +201,78 @@ function outsideBounds(
   return outside
 }
 
-/** Tokens that come back in the simulation need not come back on chain. So the amounts that leave the wallet have to keep the bounds by themselves. */
-function tooMuchSent({ sent }: SimulatedOutcome & { is: 'done' }, bounds: OutcomeBounds | undefined): ReturnType<typeof outsideBounds> {
-  if (!bounds || !sent) return []
-  return [...sent].flatMap(([token, sentRaw]) => {
+/**
+ * Of a plan of several steps each is a transaction of its own: in the simulation one block has them all, and on the chain another may come between.
+ * @throws SluiceError UNSUPPORTED where nobody tells what each does
+ */
+function stepsOf(
+  outcome: SimulatedOutcome & { is: 'done' },
+  { steps }: Pick<Plan, 'steps'>,
+  connector: string,
+  { chain, network }: Pick<NetworkEntry, 'chain' | 'network'>,
+): readonly StepOutcome[] {
+  if (steps.length === 1) return [outcome]
+  if (outcome.steps?.length === steps.length) return outcome.steps
+  throw new SluiceError(
+    'UNSUPPORTED',
+    `The plan of ${connector}, which is not built in, has ${steps.length} steps, and nothing on ${chain}/${network} tells what each of its ${steps.length} transactions does by itself: nothing was signed.`,
+    { details: { reason: 'not simulated' } },
+  )
+}
+
+/** By token, what leaves by a step: by balances, or by the events of transfers where that is more. Tokens that come back in the simulation need not come back on chain. */
+export function takenBy({ gains, sent = new Map() }: StepOutcome): Map<string, bigint> {
+  const taken = new Map<string, bigint>()
+  for (const [token, raw] of [...[...gains].map(([of, gainRaw]) => [of, -gainRaw] as const), ...sent])
+    if (raw > (taken.get(token) ?? 0n)) taken.set(token, raw)
+  return taken
+}
+
+/** What one step gives back is not there for the next. So what leaves by all of them has to keep the bounds by itself. */
+function tooMuchSent(steps: readonly StepOutcome[], bounds: OutcomeBounds | undefined): ReturnType<typeof outsideBounds> {
+  if (!bounds) return []
+  const all = new Map<string, bigint>()
+  // Of one step alone the balances were held against the bounds already.
+  for (const step of steps)
+    for (const [token, raw] of steps.length === 1 ? (step.sent ?? []) : takenBy(step)) all.set(token, (all.get(token) ?? 0n) + raw)
+  return [...all].flatMap(([token, sentRaw]) => {
     const { minRaw } = bounds.get(token) ?? { minRaw: 0n }
     const maxRaw = minRaw < 0n ? -minRaw : 0n
     if (sentRaw <= maxRaw) return []
-    const what = `moves ${sentRaw} of ${token} out of the wallet, where the request allows ${maxRaw} at most (smallest units), whatever comes back`
+    const where = steps.length === 1 ? '' : ' in its steps'
+    const what = `moves ${sentRaw} of ${token} out of the wallet${where}, where the request allows ${maxRaw} at most (smallest units), whatever comes back`
     return [{ what, isBetter: false, cause: undefined }]
+  })
+}
+
+/**
+ * What a step has to bring for what it takes: as much of it as the bounds want for all that may leave. By token, smallest units, rounded up. Pure.
+ * @param leastRaw what the wallet may gain at least, by token; negative: what it may lose
+ */
+export function dueOfStep(leastRaw: ReadonlyMap<string, bigint>, taken: ReadonlyMap<string, bigint>): Map<string, bigint> {
+  const due = new Map<string, bigint>()
+  for (const [wanted, minRaw] of leastRaw)
+    for (const [token, takenRaw] of minRaw > 0n ? taken : []) {
+      const mostRaw = -(leastRaw.get(token) ?? 0n)
+      const dueRaw = mostRaw > 0n ? divideRaw(minRaw * takenRaw, mostRaw, 'up') : minRaw
+      if (takenRaw > 0n && dueRaw > (due.get(wanted) ?? 0n)) due.set(wanted, dueRaw)
+    }
+  return due
+}
+
+/** A swap in several steps: one that takes and does not pay would be a loss where the others are not mined, or do something else then. */
+function unpaidSteps(steps: readonly StepOutcome[], bounds: OutcomeBounds | undefined): ReturnType<typeof outsideBounds> {
+  if (!bounds || steps.length === 1) return []
+  const leastRaw = new Map([...bounds].map(([token, { minRaw }]) => [token, minRaw]))
+  return steps.flatMap((step, index) => {
+    const taken = takenBy(step)
+    return [...dueOfStep(leastRaw, taken)].flatMap(([wanted, dueRaw]) => {
+      const broughtRaw = step.gains.get(wanted) ?? 0n
+      if (broughtRaw >= dueRaw) return []
+      const takes = [...taken].map(([token, raw]) => `${raw} of ${token}`).join(' and ')
+      const what = `takes ${takes} in step ${index + 1} and brings ${broughtRaw} of ${wanted} there, where the request wants ${dueRaw} for that (smallest units): each step is a transaction of its own, and has to pay for what it takes by itself`
+      return [{ what, isBetter: false, cause: undefined }]
+    })
   })
 }
 

@@ -1,7 +1,8 @@
 import type { NetworkPollResponse } from '../api/index.ts'
 import type { At, Chain, Json, Transaction } from '../contracts/index.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
-import { canonicalHash, isFinal, type Entry } from '../transactions/entry.ts'
+import { canonicalHash } from '../base/addresses.ts'
+import { isFinal, type Entry } from '../transactions/entry.ts'
 import { withoutBlock } from '../transactions/lifecycle.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import { mayUseWallet, type Handler, type NetworkContext } from './context.ts'
@@ -44,7 +45,7 @@ export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector },
     txReceipt: receipt && (isExchangeAction ? receipt : decodeReceipt(receipt, network, services.registry, connector)),
     confirmations: txBlock < 0 ? 0 : head === undefined ? impl.confirmations : currentBlock - txBlock + 1,
     ...(own && {
-      txState: own.state,
+      txState: shownState(own, found),
       final: isFinal(own),
       ...(own.archived && { archived: true }),
       ...replacedBy(txHash, own, location),
@@ -53,6 +54,12 @@ export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector },
     }),
   }
 }
+
+/** The journal is a moment behind the chain: what the chain has in a block is mined, and `txStatus` says so, too. */
+const shownState = ({ state }: Entry, found: Pick<Transaction, 'blockNumber'> | undefined): Entry['state'] =>
+  found?.blockNumber !== undefined && beforeMined.has(state) ? 'MINED' : state
+
+const beforeMined: ReadonlySet<Entry['state']> = new Set(['QUEUED', 'SIGNED', 'BROADCAST'])
 
 /**
  * The status of a transaction that is not in the journal or not the caller's. The journal still prevents that it is reported as unknown too

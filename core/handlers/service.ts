@@ -43,7 +43,9 @@ export const serviceHandlers = {
   HealthReady: async (_request, { services }) => {
     // What to do about it is the operator's.
     const failing = (await services.failing()).map(({ part, reason }) => ({ part, reason }))
-    return failing.length === 0 ? { status: 'ok' } : { status: 'failing', failing }
+    const warming = services.market.warmingUp().map(({ leftMs, ...place }) => ({ ...place, seconds: Math.ceil(leftMs / 1000) }))
+    const market = warming.length > 0 && { market: warming }
+    return failing.length === 0 ? { status: 'ok', ...market } : { status: 'failing', failing, ...market }
   },
 
   /** The addresses that the caller may use and that the server has keys of. */

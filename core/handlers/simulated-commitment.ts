@@ -1,11 +1,13 @@
 // What the plan of a plugin that is not built in commits its wallet to: what leaves and what comes by its simulation at the node. The plugin's words, such as
 // a pool's address or what an order gets, count where they are worse for the wallet, and never where they are better.
-import type { SimulatedOutcome } from '../contracts/index.ts'
+import type { SimulatedOutcome, StepOutcome } from '../contracts/index.ts'
+import { divideRaw } from '../base/decimal.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { Commitment } from '../transactions/budgets.ts'
 import type { SubmitRequest } from '../transactions/submit-request.ts'
 import type { ConnectorContext } from './context.ts'
 import { allowedImpact, heldAgainstMarket } from './market-check.ts'
+import { takenBy } from './outcome.ts'
 
 type Outcome = SimulatedOutcome & { is: 'done' }
 type Amounts = Readonly<Record<string, bigint>>
@@ -40,8 +42,8 @@ export function simulatedCommitment(outcome: Outcome, planned: PlannedRequest, c
   const { commitment, reduces } = planned
   const found = isHeld(context) ? heldCommitment(outcome, planned, context) : commitment
   // Stops hold also those that nothing bounds. Without events tokens that the plan does not name may have left.
-  const takes =
-    reduces === true && (outcome.sent === undefined || Object.keys(givenBy(outcome, {}, context.network.tokens, true)).length > 0)
+  const takesBy = (step: StepOutcome) => Object.keys(givenBy(step, context.network.tokens, true)).length > 0
+  const takes = reduces === true && (outcome.sent === undefined || (outcome.steps ?? [outcome]).some(takesBy))
   return takes ? { ...found, takes } : found
 }
 
@@ -57,36 +59,76 @@ function heldCommitment(outcome: Outcome, { commitment, reduces }: PlannedReques
       `The nodes of ${network.chain}/${network.network} do not show the events of a simulation (eth_simulateV1), and what the plans of ${venue.connector}, which is not built in, take is told by them: nothing was signed. Name a node in rpcUrls that does.`,
       { details: { reason: 'not simulated' } },
     )
-  const gives = givenBy(outcome, commitment.gives, network.tokens, reduces)
   const { perpetual } = commitment
-  if (Object.keys(gives).length === 0) return { gives, market: { lossMicros: 0n, prices: {} }, ...(perpetual && { perpetual }) }
-  return { ...heldAgainstMarket({ gives, gets: gotBy(outcome, commitment.gets, context) }, context), ...(perpetual && { perpetual }) }
+  const parts = partsOf(outcome, { commitment, reduces }, context).filter(({ gives }) => Object.keys(gives).length > 0)
+  if (parts.length === 0) return { gives: {}, market: { lossMicros: 0n, prices: {} }, ...(perpetual && { perpetual }) }
+  return { ...together(parts.map((each) => heldAgainstMarket(each, context))), ...(perpetual && { perpetual }) }
 }
 
 /**
- * The largest of what leaves, what moves out whatever comes back, and what the signed bytes permit. Shares that a removal gives back have no market: what
- * comes for them is the wallet's own.
+ * What each step gives and gets. They are transactions of their own: what one brings makes up for nothing that another takes. What the signed bytes permit beyond
+ * the simulation, or promise less, is of each step in proportion.
  */
-function givenBy({ gains, sent }: Outcome, words: Amounts, tokens: ConnectorContext['network']['tokens'], reduces = false): Amounts {
-  const given: Record<string, bigint> = reduces ? {} : { ...words }
-  const left = [...gains].map(([token, gainRaw]) => [token, -gainRaw] as const)
-  for (const [token, raw] of [...left, ...(sent ?? [])]) {
-    if (reduces && tokens.listedAt(token) === undefined) continue
-    if (raw > (given[token] ?? 0n)) given[token] = raw
-  }
-  return Object.fromEntries(Object.entries(given).filter(([, raw]) => raw > 0n))
+function partsOf(outcome: Outcome, { commitment, reduces }: Pick<PlannedRequest, 'commitment' | 'reduces'>, context: ConnectorContext) {
+  const steps = outcome.steps ?? [outcome]
+  const words = reduces ? {} : commitment.gives
+  const taken = steps.map((step) => givenBy(step, context.network.tokens, reduces))
+  const came = steps.map((step) => gotBy(step, commitment.gets, context))
+  const [takenRaw, cameRaw] = [sumOf(taken), sumOf(came)]
+  const given = Object.entries({ ...takenRaw, ...words }).map(
+    ([token, raw]) => [token, raw > (takenRaw[token] ?? 0n) ? raw : (takenRaw[token] ?? 0n)] as const,
+  )
+  const got = Object.entries(cameRaw).map(([token, raw]) => {
+    const promisedRaw = commitment.gets?.[token]
+    return [token, promisedRaw !== undefined && promisedRaw < raw ? promisedRaw : raw] as const
+  })
+  return steps.map((_, index) => ({
+    gives: amountsOf(given, (token, raw) => {
+      const all = takenRaw[token] ?? 0n
+      // By its simulation nothing of it leaves, and the signed bytes permit it.
+      if (all === 0n) return index === 0 ? raw : 0n
+      return divideRaw(raw * (taken[index]?.[token] ?? 0n), all, 'up')
+    }),
+    gets: amountsOf(got, (token, raw) => divideRaw(raw * (came[index]?.[token] ?? 0n), cameRaw[token] ?? 1n, 'down')),
+  }))
 }
 
-/** The smaller of what comes and what the signed bytes promise. What nothing values counts for nothing: shares, positions, what an exchange keeps for the wallet. */
-function gotBy({ gains }: Outcome, words: Amounts | undefined, { network, services }: ConnectorContext): Amounts {
+const amountsOf = (all: readonly (readonly [token: string, raw: bigint])[], part: (token: string, raw: bigint) => bigint): Amounts =>
+  Object.fromEntries(all.map(([token, raw]) => [token, part(token, raw)] as const).filter(([, raw]) => raw > 0n))
+
+function sumOf(all: readonly Amounts[]): Record<string, bigint> {
+  const sum: Record<string, bigint> = {}
+  for (const each of all) for (const [token, raw] of Object.entries(each)) sum[token] = (sum[token] ?? 0n) + raw
+  return sum
+}
+
+/** Of all steps that give something. What one of them gains is not taken off what another loses. */
+function together(all: readonly Commitment[]): Commitment {
+  const [first] = all
+  if (!first || all.length === 1) return first ?? { gives: {} }
+  const markets = all.flatMap(({ market }) => market ?? [])
+  return {
+    ...first,
+    gives: sumOf(all.map(({ gives }) => gives)),
+    gets: sumOf(all.map(({ gets = {} }) => gets)),
+    ...(markets.length === all.length && {
+      market: {
+        lossMicros: markets.reduce((sum, { lossMicros }) => sum + lossMicros, 0n),
+        prices: Object.fromEntries(markets.flatMap(({ prices }) => Object.entries(prices))),
+        medianPrices: Object.fromEntries(markets.flatMap(({ medianPrices = {} }) => Object.entries(medianPrices))),
+      },
+    }),
+  }
+}
+
+/** What leaves, or moves out whatever comes back. Shares that a removal gives back have no market: what comes for them is the wallet's own. */
+const givenBy = (step: StepOutcome, tokens: ConnectorContext['network']['tokens'], reduces = false): Amounts =>
+  Object.fromEntries([...takenBy(step)].filter(([token]) => !reduces || tokens.listedAt(token) !== undefined))
+
+/** What comes of the tokens that the signed bytes promise; without such words of all that something values: shares, positions, what an exchange keeps for the wallet count for nothing. */
+function gotBy({ gains }: StepOutcome, words: Amounts | undefined, { network, services }: ConnectorContext): Amounts {
   const came = [...gains].filter(([, raw]) => raw > 0n)
-  if (words)
-    return Object.fromEntries(
-      Object.entries(words).flatMap(([token, raw]) => {
-        const gainRaw = gains.get(token) ?? 0n
-        return gainRaw > 0n ? [[token, gainRaw < raw ? gainRaw : raw] as const] : []
-      }),
-    )
+  if (words) return Object.fromEntries(came.filter(([token]) => Object.hasOwn(words, token)))
   const values = services.market.valuesNow(
     network,
     came.map(([token]) => token),

@@ -5,7 +5,7 @@ import { badFields, SluiceError } from '../base/errors.ts'
 import type { Quarantine } from '../transactions/quarantine.ts'
 import { isUnlimited } from '../contracts/permit2.ts'
 import { readMoment } from './read-fields.ts'
-import { notYet, type NetworkEntry, type Registry } from '../plugins/index.ts'
+import { notYet, type NetworkEntry, type Registry, type VenueEntry } from '../plugins/index.ts'
 import { isSameAddress } from '../base/addresses.ts'
 
 export interface Spenders {
@@ -125,6 +125,35 @@ export async function refuseOfQuarantined(
 export function isBuiltInSpender({ chain, network }: NetworkEntry, registry: Pick<Registry, 'venuesOn'>): (spender: string) => boolean {
   const known = registry.venuesOn(chain, network).flatMap(({ builtIn, impl }) => (builtIn ? Object.values(approvableOf(impl)) : []))
   return (spender) => known.some((each) => isSameAddress(each, spender))
+}
+
+interface WantedApproval {
+  readonly owner: string
+  readonly token: string
+  /** Undefined: without an end. */
+  readonly amountRaw: bigint | undefined
+}
+
+/**
+ * The one of a connector's spenders that takes shares of a pool when they are removed, where the token is the shares, the amount is not more than the wallet has,
+ * and the connector is of this release. Such an approval is part of a way out: what a client may touch does not keep it from it.
+ */
+export async function spenderOfRemoval(
+  { all }: Pick<Spenders, 'all'>,
+  { owner, token, amountRaw }: WantedApproval,
+  { chain, network }: NetworkEntry,
+  registry: Pick<Registry, 'venuesOn'>,
+  at: At,
+): Promise<string | undefined> {
+  if (amountRaw === undefined || amountRaw === 0n) return undefined
+  const isAsked = ({ builtIn, impl }: VenueEntry) => builtIn && all.some((each) => Object.values(approvableOf(impl)).includes(each))
+  const found = await Promise.all(
+    registry
+      .venuesOn(chain, network)
+      .filter(isAsked)
+      .map(async ({ impl }) => impl.AMM_SHARES?.removalAllowance?.(token, owner, at)),
+  )
+  return found.find((each) => each !== undefined && amountRaw <= each.sharesRaw && all.includes(each.spender))?.spender
 }
 
 /** Whether the operator names it, whoever else does. */

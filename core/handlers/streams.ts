@@ -6,6 +6,7 @@ import { csvWriter, type RecordStream } from '../base/csv.ts'
 import { plainJson } from '../base/printable.ts'
 import type { Caller, RequestFields, Services } from './context.ts'
 import { bookStream } from './books.ts'
+import { ledgerStream } from './ledger.ts'
 import { transactionStream } from './transactions.ts'
 
 /** Who asks for it, and when it ends: long before its own end where nobody takes it any more. */
@@ -22,6 +23,7 @@ export const streamHandlers: ReadonlyMap<EndpointName, StreamHandler> = new Map(
   // The request is what the reader of this endpoint's fields has checked.
   ['Transactions', (request, context, format) => streamText(transactionStream(request, context), format)],
   ['Books', (request, context, format) => streamText(bookStream(request, context), format)],
+  ['Ledger', (request, context, format) => streamText(ledgerStream(request, context), format)],
 ] satisfies [EndpointName, StreamHandler][])
 
 /** The text of each page, empty where a page has nothing. The first one has the header. */

@@ -7,6 +7,7 @@ import { badFields, SluiceError } from '../base/errors.ts'
 import type { Handler, Handlers } from './context.ts'
 import { isPlain, originalOf } from '../live-state/looks.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
+import { shownWarning } from './amm/token-warnings.ts'
 import { readAddress } from './wallets.ts'
 
 const networkToken: Handler<'NetworkToken'> = async (request, { network, signal }) => {
@@ -22,6 +23,7 @@ const networkToken: Handler<'NetworkToken'> = async (request, { network, signal 
     warnings: [
       ...(original ? [`it has the symbol of ${original.symbol}, which is at ${original.address}, or one that looks like it`] : []),
       ...oddities(token),
+      ...((await network.impl.warnings?.of({ tokens: [token], isNow: true }, { signal })) ?? []).map(shownWarning),
     ],
   }
 }

@@ -74,7 +74,7 @@ export const transactionStream = (
   return { pages: pages(), columns: transactionColumns }
 }
 
-const damagedRow = 'its row in the store is damaged: the log says how'
+export const damagedRow = 'its row in the store is damaged: the log says how'
 
 /**
  * @param registry whose lists have other names of the pair

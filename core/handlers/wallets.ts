@@ -90,7 +90,7 @@ export function readFees(fields: FeeFields, { impl, chain }: NetworkEntry): FeeO
 }
 
 /** The gas fields of a response. One gwei is 10^-9 of the native coin, whatever its decimals are. */
-export function showGas({ gasLimit, gasPriceRaw, gasPriceDecimals = 0, gasCostRaw, tipRaw }: GasTerms, { impl }: NetworkEntry) {
+export function showGas({ gasLimit, gasPriceRaw, gasPriceDecimals = 0, gasCostRaw, tipRaw, rentRaw }: GasTerms, { impl }: NetworkEntry) {
   const { symbol, decimals } = impl.nativeCurrency
   return {
     gasPrice: gasPriceGwei(gasPriceRaw, decimals + gasPriceDecimals),
@@ -98,6 +98,7 @@ export function showGas({ gasLimit, gasPriceRaw, gasPriceDecimals = 0, gasCostRa
     gasLimit: Number(gasLimit),
     gasCost: fromRaw(gasCostRaw, decimals),
     ...(tipRaw !== undefined && { tip: fromRaw(tipRaw, decimals) }),
+    ...(rentRaw !== undefined && { rent: fromRaw(rentRaw, decimals) }),
   }
 }
 

@@ -7,7 +7,7 @@ import type { At, BookMarket, BookTrade, Log } from '../../contracts/index.ts'
 import { tradingOf, type NetworkEntry, type Registry } from '../../plugins/index.ts'
 import type { ClientOrders } from '../../transactions/book-orders.ts'
 import type { FillsValue } from '../../transactions/counted-fills.ts'
-import type { FillsReading, OrderFill, OrderMarket } from '../../transactions/order-fills.ts'
+import type { FillsReading, OrderMarket, ToldFill } from '../../transactions/order-fills.ts'
 import { bookSets, marketsOf } from './markets.ts'
 import { reasonOf } from '../../base/errors.ts'
 
@@ -250,7 +250,7 @@ async function readFills(
     const trades = await tradingOf(type, venue).trades(query, { signal })
     const final = await finalTrades(trades, network.impl, { signal })
     isEarly ||= final.length < trades.length
-    const added = await orders.noteFills(of, fillsByOrder(final), idOf, valueOf, reading)
+    const added = await orders.noteFills(of, toldFills(final), idOf, valueOf, reading)
     changed += added
     // Of the last millisecond there may be more. What is told twice is kept once.
     const next = Math.min(...trades.map(({ timestamp }) => timestamp)) + 1
@@ -277,13 +277,10 @@ async function finalTrades(
   return trades.filter(({ blockNumber = -Infinity }) => blockNumber <= finalBlock)
 }
 
-/** By the exchange's id of the order. Pure. */
-export function fillsByOrder(trades: readonly BookTrade[]): ReadonlyMap<string, readonly OrderFill[]> {
-  const told = new Map<string, OrderFill[]>()
-  for (const { orderId, tradeId, price, amount, fee, feeToken, timestamp, txHash } of trades) {
-    if (orderId === undefined) continue
+/** As the book keeps them. Pure. */
+export function toldFills(trades: readonly BookTrade[]): readonly ToldFill[] {
+  return trades.map(({ orderId, side, tradeId, price, amount, fee, feeToken, timestamp, txHash }) => {
     const fill = { tradeId, price: normalize(price), amount: normalize(amount), fee: normalize(fee), feeToken, timestamp }
-    told.set(orderId, [...(told.get(orderId) ?? []), { ...fill, ...(txHash !== undefined && { txHash }) }])
-  }
-  return told
+    return { fill: { ...fill, ...(txHash !== undefined && { txHash }) }, side, ...(orderId !== undefined && { orderId }) }
+  })
 }

@@ -8,6 +8,7 @@ import { findNetworks, type NetworkEntry, type VenueEntry } from '../../plugins/
 import { mayUseWallet, type RequestContext } from '../context.ts'
 import { createReadingSlots, type ReadingSlots } from './reading-slots.ts'
 import { valuesOn, type Values } from './values.ts'
+import { withoutStop } from '../../base/printable.ts'
 
 /** What the answer lacks, and why. */
 export interface Missing {
@@ -77,7 +78,7 @@ async function findPlaces(scope: Scope, { services, caller }: RequestContext, mi
       missing.push({
         chain: on.chain,
         network: on.network,
-        reason: `The network does not run: ${reason}. A request that names it starts it.`,
+        reason: `The network does not run: ${withoutStop(reason)}. A request that names it starts it.`,
       })
     return reason === undefined
   })

@@ -326,6 +326,13 @@ class HealthReadyResponseFailing(TypedDict):
     reason: str
 
 
+@final
+class HealthReadyResponseMarket(TypedDict):
+    chain: str
+    network: str
+    seconds: float  # Until clients without the permission thin can trade there, if its market is read until then.
+
+
 class _HealthReadyResponse(TypedDict):
     status: Literal["ok"] | Literal["failing"]
 
@@ -333,6 +340,7 @@ class _HealthReadyResponse(TypedDict):
 @final
 class HealthReadyResponse(_HealthReadyResponse, total=False):
     failing: list[HealthReadyResponseFailing]
+    market: list[HealthReadyResponseMarket]  # Networks whose market was not read for long enough yet. Absent where there is none; the status says nothing of it.
 
 
 @final
@@ -1022,8 +1030,9 @@ class _TransactionsResponseTransactionsFill2(TypedDict):
 
 @final
 class TransactionsResponseTransactionsFill2(_TransactionsResponseTransactionsFill2, total=False):
-    fees0: str  # Of what was removed or collected, the part that is fees. Absent where the receipt does not tell it, as of v4.
+    fees0: str  # Of what was removed or collected, the part that is fees: without liquidity that others had removed and left unpaid. Absent where the chain does not tell it, as of liquidity removed on v4.
     fees1: str
+    lacksFees: bool  # true: the amounts may have liquidity that others had removed before, and the chain did not tell how much. `fees0` and `fees1` are absent then.
 
 
 @final
@@ -1058,6 +1067,7 @@ class TransactionsResponseTransactionsCost(_TransactionsResponseTransactionsCost
     feeInQuote: str  # Of a trade: `fee` in its quote token, at `coinPrice`. Absent where that was not known.
     layer1Fee: str  # The part that a rollup charges for layer 1.
     gasUsed: str
+    rent: str  # What accounts that it made keep of the native coin, beside `fee`, at most: on Solana. It comes back when they are closed. Absent where it made none, or its network is not there.
 
 
 class _TransactionsResponseTransactionsSlippage(TypedDict):
@@ -1258,8 +1268,9 @@ class _TransactionsLine1Fill2(TypedDict):
 
 @final
 class TransactionsLine1Fill2(_TransactionsLine1Fill2, total=False):
-    fees0: str  # Of what was removed or collected, the part that is fees. Absent where the receipt does not tell it, as of v4.
+    fees0: str  # Of what was removed or collected, the part that is fees: without liquidity that others had removed and left unpaid. Absent where the chain does not tell it, as of liquidity removed on v4.
     fees1: str
+    lacksFees: bool  # true: the amounts may have liquidity that others had removed before, and the chain did not tell how much. `fees0` and `fees1` are absent then.
 
 
 @final
@@ -1294,6 +1305,7 @@ class TransactionsLine1Cost(_TransactionsLine1Cost, total=False):
     feeInQuote: str  # Of a trade: `fee` in its quote token, at `coinPrice`. Absent where that was not known.
     layer1Fee: str  # The part that a rollup charges for layer 1.
     gasUsed: str
+    rent: str  # What accounts that it made keep of the native coin, beside `fee`, at most: on Solana. It comes back when they are closed. Absent where it made none, or its network is not there.
 
 
 class _TransactionsLine1Slippage(TypedDict):
@@ -1534,6 +1546,12 @@ class BooksRequest(TypedDict, total=False):
 
 
 @final
+class BooksResponsePairsOpening(TypedDict):
+    amount: str  # Of the base.
+    cost: str  # Of the quote.
+
+
+@final
 class BooksResponsePairsRealized(TypedDict):
     averageCost: str
     fifo: str
@@ -1576,6 +1594,7 @@ class _BooksResponsePairs(TypedDict):
 @final
 class BooksResponsePairs(_BooksResponsePairs, total=False):
     connector: str  # Of fills of orders on an exchange whose tokens are not known to be those of the chain.
+    opening: BooksResponsePairsOpening  # What was held before, by the setting `books.opening`: in `position`, `open` and `realized`, and in no sum of trades.
     otherFees: list[BooksResponsePairsOtherFees]  # What order books took in other tokens than the two, by symbol: no part of the profit. Below 0 they paid.
     noValue: str  # Why there is no price; absent where there is one.
 
@@ -1646,7 +1665,7 @@ class _BooksResponseLiquidity(TypedDict):
     network: str
     connector: str
     position: str  # Its tokenId, or the pool of shares.
-    closed: bool  # All that was added in this time was removed.
+    closed: bool  # All that was added in this time was removed, or the chain says that it has ended.
     tokens: list[BooksResponseLiquidityTokens]
     againstHolding: str | None  # Of a closed one: what was received less what was paid in, at the prices of now, in the reference token. Below 0 holding the tokens would have been better. null where it is open, a token has no price, or nobody knows all that it moved.
 
@@ -1654,6 +1673,8 @@ class _BooksResponseLiquidity(TypedDict):
 @final
 class BooksResponseLiquidity(_BooksResponseLiquidity, total=False):
     version: str  # The ids of each version are its own.
+    ended: str  # How a position ended that no transaction of this book has closed, by the chain: `emptied`, `burnt`, or `given to` an address that is none of the wallets of this book.
+    notCompared: str  # Why nobody could tell whether the chain still has it.
     lacksFees: bool  # true: removals have paid out fees that their receipts do not tell from the rest. `fees` lacks these.
     noValue: str  # Why there is no price; absent where there is one.
 
@@ -1694,9 +1715,96 @@ class BooksLine(TypedDict):
 
 
 @final
+class LedgerRequest(TypedDict, total=False):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    address: str  # Only changes of this wallet, also what other wallets of the server sent to it.
+    client: str  # Only those that this client asked for.
+    kind: Literal["trade", "liquidity", "position", "collateral", "order", "order-cancel", "funds", "token-account", "approve", "wrap", "send", "cancel", "fill"]  # Only those of this kind.
+    connector: str  # Name of a registered connector.
+    since: str  # Only those that were requested then or later. A date begins at midnight UTC.
+    until: str  # Only those that were requested before.
+    limit: int  # Maximum of entries. 100 without it.
+    cursor: str  # `nextCursor` of the previous page.
+
+
+class _LedgerResponseLines(TypedDict):
+    time: str  # Of the request, ISO 8601, UTC; of a `fill` when it was filled.
+    wallet: str
+    chain: str
+    network: str
+    kind: str  # As in /transactions.
+    act: str  # What it was: buy, sell, wrap, unwrap, deposit, withdraw, add, remove, collect_fees, open, close, send, approve, order and the like.
+    part: str  # moved: by the transaction itself. fee: what the network took. poolFees: of what a position paid out, the part that is fees. fill: an order was filled by somebody else’s transaction, or at an exchange. received: from another wallet of the server.
+    token: str  # Its address, `address/id` of one that is not counted in units; at an exchange its symbol.
+    id: str  # Of the transaction in /transactions.
+
+
+@final
+class LedgerResponseLines(_LedgerResponseLines, total=False):
+    client: str
+    connector: str
+    heldBy: str  # The exchange whose account changed. Absent: the wallet itself on its chain.
+    symbol: str  # Absent of a token that is on no list.
+    change: str  # Above 0 it came, below 0 it left. Absent of a token that is on no list, and with a `note`.
+    rawChange: str  # In the smallest unit. Absent at an exchange, and with a `note`.
+    counterparty: str  # Of a send: who gets it; of what was received, who sent it.
+    position: str  # Of liquidity: the tokenId, or the pool of shares.
+    order: str  # The clientOrderId of a fill.
+    txHash: str
+    block: float  # Absent of fills by others.
+    note: str  # Why the change is not known: the sums lack it.
+
+
+@final
+class LedgerResponseUnavailable(TypedDict):
+    id: str  # Of its row in the store. The sums lack it.
+    reason: str
+
+
+class _LedgerResponse(TypedDict):
+    lines: list[LedgerResponseLines]  # Those of `limit` transactions, the newest first.
+
+
+@final
+class LedgerResponse(_LedgerResponse, total=False):
+    unavailable: list[LedgerResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
+    nextCursor: str  # There are more: request them with this as `cursor`.
+
+
+class _LedgerLine(TypedDict):
+    time: str  # Of the request, ISO 8601, UTC; of a `fill` when it was filled.
+    wallet: str
+    chain: str
+    network: str
+    kind: str  # As in /transactions.
+    act: str  # What it was: buy, sell, wrap, unwrap, deposit, withdraw, add, remove, collect_fees, open, close, send, approve, order and the like.
+    part: str  # moved: by the transaction itself. fee: what the network took. poolFees: of what a position paid out, the part that is fees. fill: an order was filled by somebody else’s transaction, or at an exchange. received: from another wallet of the server.
+    token: str  # Its address, `address/id` of one that is not counted in units; at an exchange its symbol.
+    id: str  # Of the transaction in /transactions.
+
+
+@final
+class LedgerLine(_LedgerLine, total=False):
+    client: str
+    connector: str
+    heldBy: str  # The exchange whose account changed. Absent: the wallet itself on its chain.
+    symbol: str  # Absent of a token that is on no list.
+    change: str  # Above 0 it came, below 0 it left. Absent of a token that is on no list, and with a `note`.
+    rawChange: str  # In the smallest unit. Absent at an exchange, and with a `note`.
+    counterparty: str  # Of a send: who gets it; of what was received, who sent it.
+    position: str  # Of liquidity: the tokenId, or the pool of shares.
+    order: str  # The clientOrderId of a fill.
+    txHash: str
+    block: float  # Absent of fills by others.
+    note: str  # Why the change is not known: the sums lack it.
+
+
+@final
 class NetworkStatusRequest(TypedDict, total=False):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
+    inUse: bool  # Whether networks are left out that nobody uses: those that are not required and that no request has named within a day. They are neither asked nor followed then.
 
 
 class _NetworkStatusResponseEntryNodes(TypedDict):
@@ -1779,7 +1887,7 @@ class _NetworkTokenResponse(TypedDict):
     address: str
     decimals: float
     listed: bool  # Whether requests know it by its symbol.
-    warnings: list[str]  # What is odd about it, for people.
+    warnings: list[str]  # What is odd about it, for people. What others may do to a token, or to the account of a wallet that it is in, begins with a code that stays the same and a colon: `permanent-delegate: …`. On EVM chains nothing of that is read.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
@@ -1867,8 +1975,9 @@ class _NetworkPollResponseFill2(TypedDict):
 
 @final
 class NetworkPollResponseFill2(_NetworkPollResponseFill2, total=False):
-    fees0: str  # Of what was removed or collected, the part that is fees. Absent where the receipt does not tell it, as of v4.
+    fees0: str  # Of what was removed or collected, the part that is fees: without liquidity that others had removed and left unpaid. Absent where the chain does not tell it, as of liquidity removed on v4.
     fees1: str
+    lacksFees: bool  # true: the amounts may have liquidity that others had removed before, and the chain did not tell how much. `fees0` and `fees1` are absent then.
 
 
 @final
@@ -1907,7 +2016,7 @@ class _NetworkPollResponse(TypedDict):
 
 @final
 class NetworkPollResponse(_NetworkPollResponse, total=False):
-    txState: str  # State in the journal. Later versions may add others.
+    txState: str  # State in the journal; MINED where the chain has it in a block already. Later versions may add others.
     final: bool  # Whether that state never changes again.
     archived: bool  # true: the transaction ended long ago and left the journal. Its `fill` is the one that was journaled when it became final; one that an earlier version made may have none.
     replacedBy: str  # Hash of the transaction that replaces, or replaced, the requested one: the same at higher fees, or another.
@@ -1983,7 +2092,7 @@ class _EVMCancelRequest(TypedDict):
 
 @final
 class EVMCancelRequest(_EVMCancelRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
@@ -2031,7 +2140,7 @@ class _EVMApproveRequest(TypedDict):
 class EVMApproveRequest(_EVMApproveRequest, total=False):
     amount: Amount  # Absent: unlimited, which spenders of contained plugins do not get. 0 revokes, for any address.
     expires: int  # When the allowance ends, seconds since the Unix epoch; for spenders that take tokens by Permit2 only. Absent: never.
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
     dryRun: bool  # true: only says how many transactions it takes and what they cost. Nothing is signed, and hashes are empty.
@@ -2076,7 +2185,7 @@ class _EVMRevokeRequest(TypedDict):
 @final
 class EVMRevokeRequest(_EVMRevokeRequest, total=False):
     tokenId: str  # The one position that the spender may take. Absent: what it may take of all.
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
     dryRun: bool  # true: only says how many transactions it takes and what they cost. Nothing is signed, and hashes are empty.
@@ -2106,6 +2215,7 @@ class _EVMRevokeResponse(TypedDict):
 @final
 class EVMRevokeResponse(_EVMRevokeResponse, total=False):
     tokenId: str
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 class _EVMWrapRequest(TypedDict):
@@ -2117,13 +2227,12 @@ class _EVMWrapRequest(TypedDict):
 
 @final
 class EVMWrapRequest(_EVMWrapRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
 
-@final
-class EVMWrapResponse(TypedDict):
+class _EVMWrapResponse(TypedDict):
     tokenAddress: str  # The zero address for the native coin.
     amount: str
     gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
@@ -2135,6 +2244,11 @@ class EVMWrapResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class EVMWrapResponse(_EVMWrapResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 class _EVMUnwrapRequest(TypedDict):
@@ -2146,13 +2260,12 @@ class _EVMUnwrapRequest(TypedDict):
 
 @final
 class EVMUnwrapRequest(_EVMUnwrapRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
 
-@final
-class EVMUnwrapResponse(TypedDict):
+class _EVMUnwrapResponse(TypedDict):
     tokenAddress: str  # The zero address for the native coin.
     amount: str
     gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
@@ -2164,6 +2277,11 @@ class EVMUnwrapResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class EVMUnwrapResponse(_EVMUnwrapResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 class _EVMSendRequest(TypedDict):
@@ -2177,13 +2295,12 @@ class _EVMSendRequest(TypedDict):
 
 @final
 class EVMSendRequest(_EVMSendRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
 
-@final
-class EVMSendResponse(TypedDict):
+class _EVMSendResponse(TypedDict):
     to: str
     tokenAddress: str  # The zero address for the native coin.
     amount: str
@@ -2196,6 +2313,11 @@ class EVMSendResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class EVMSendResponse(_EVMSendResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 @final
@@ -2405,6 +2527,7 @@ class _AMMPriceResponseQuotes1(TypedDict):
 
 @final
 class AMMPriceResponseQuotes1(_AMMPriceResponseQuotes1, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
     connector: str  # With `any`: whose price this is.
     gasCostInQuote: str  # The cost of gas in the quote token, at the marginal price of the native coin by the best of the built-in connectors; rounded up. Absent where they have no price for it: then amounts are compared without it.
     candidates: list[AMMPriceResponseQuotes1Candidates]  # What each connector would give, the best after the cost of gas first. Only if the request asks for it.
@@ -2452,11 +2575,13 @@ class _AMMPriceResponse(TypedDict):
 
 @final
 class AMMPriceResponse(_AMMPriceResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
     connector: str  # With `any`: whose price this is.
     gasCostInQuote: str  # The cost of gas in the quote token, at the marginal price of the native coin by the best of the built-in connectors; rounded up. Absent where they have no price for it: then amounts are compared without it.
     candidates: list[AMMPriceResponseCandidates]  # What each connector would give, the best after the cost of gas first. Only if the request asks for it.
     leftOut: list[AMMPriceResponseLeftOut]  # With `any`: the connectors that gave no price in time or refused, and in a trade those that failed its checks before anything was signed. Those without a pool that has enough only with `candidates`.
     allowance: AMMPriceResponseAllowance  # Only if the request has an address.
+    warnings: list[str]  # Of both tokens, and of the accounts of `address` that hold them. Absent: there are none. What others may do to a token, or to the account of a wallet that it is in, begins with a code that stays the same and a colon: `permanent-delegate: …`. On EVM chains nothing of that is read.
     quotes: list[AMMPriceResponseQuotes1 | AMMPriceResponseQuotes2]  # One for each of `amounts`, in its order. `error` is in the place of a price that there is not, such as for more than the pools hold; the others are not affected.
 
 
@@ -2479,7 +2604,7 @@ class AMMTradeRequest(_AMMTradeRequest, total=False):
     limitPrice: Amount  # The worst price to accept: quote per one base. Required where the connector is neither built in nor trusted, and the worst price that its quote and slippage allow is more than 5 % worse than that of the built-in connectors, or none of these has one.
     privateOnly: bool  # true: its transaction goes to the relays in `privateUrls` of the network, and to no public node; so do those that replace it. UNSUPPORTED where the network has none.
     connectors: list[str]  # With `any`: these alone. Without it: those that are built in. Plugins take part only where they are named here.
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
@@ -2523,6 +2648,7 @@ class _AMMTradeResponse(TypedDict):
 
 @final
 class AMMTradeResponse(_AMMTradeResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
     tip: str  # Of `gasCost`, what `privateTip` of a network of Solana gives to whoever passes a private transaction on.
     deadline: float  # Seconds since the Unix epoch; enforced on chain. Absent where the contracts take none, such as Curve’s own router: then it may be mined at any later time, within limitPrice, until it is cancelled. On Solana it expires with its blockhash, after about a minute.
     connector: str  # With `any`: the connector that trades.
@@ -2536,8 +2662,7 @@ class AMMEstimateGasRequest(TypedDict):
     connector: str  # Name of a registered connector, or `any`: all of the network, of which the best after the cost of gas is taken.
 
 
-@final
-class AMMEstimateGasResponse(TypedDict):
+class _AMMEstimateGasResponse(TypedDict):
     gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
     gasPriceToken: str  # Symbol of the token that pays for gas.
     gasLimit: float  # Gas limit in units, as it is or would be signed.
@@ -2545,6 +2670,11 @@ class AMMEstimateGasResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class AMMEstimateGasResponse(_AMMEstimateGasResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 class _AMMPoolsRequest(TypedDict):
@@ -2707,7 +2837,7 @@ class AMMLiquidityAddRequest(_AMMLiquidityAddRequest, total=False):
     pool: str  # Address of the pool, or what identifies it: where a pair has several of one fee.
     tokenId: Amount  # Adds to this position instead of making a new one.
     allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
@@ -2738,6 +2868,7 @@ class _AMMLiquidityAddResponse(TypedDict):
 @final
 class AMMLiquidityAddResponse(_AMMLiquidityAddResponse, total=False):
     tokenId: str  # Only if it adds to a position; the fill has the id of a new one.
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 class _AMMLiquidityQuoteRequest(TypedDict):
@@ -2795,13 +2926,12 @@ class AMMLiquidityRemoveRequest(_AMMLiquidityRemoveRequest, total=False):
     burn: bool  # Burns the position too; only if all of it is removed. Absent: it stays.
     native: bool  # Pays out the native coin instead of its wrapped form. Absent: the wrapped form, as the pool holds it.
     allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
 
-@final
-class AMMLiquidityRemoveResponse(TypedDict):
+class _AMMLiquidityRemoveResponse(TypedDict):
     tokenId: str
     liquidity: str  # The liquidity that is removed, an integer.
     gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
@@ -2816,6 +2946,11 @@ class AMMLiquidityRemoveResponse(TypedDict):
     latency: float  # Seconds from the request to the answer.
 
 
+@final
+class AMMLiquidityRemoveResponse(_AMMLiquidityRemoveResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
+
+
 class _AMMLiquidityCollectFeesRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
@@ -2828,13 +2963,12 @@ class _AMMLiquidityCollectFeesRequest(TypedDict):
 class AMMLiquidityCollectFeesRequest(_AMMLiquidityCollectFeesRequest, total=False):
     version: str  # Version of the exchange; ids and pools of each are its own. Absent: the first one that has positions, v3 of Uniswap.
     native: bool  # Pays out the native coin instead of its wrapped form. Absent: the wrapped form, as the pool holds it.
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
 
-@final
-class AMMLiquidityCollectFeesResponse(TypedDict):
+class _AMMLiquidityCollectFeesResponse(TypedDict):
     tokenId: str
     unclaimedToken0: str  # Unclaimed at this block, in the pool's order. The fill has what was collected.
     unclaimedToken1: str
@@ -2847,6 +2981,11 @@ class AMMLiquidityCollectFeesResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class AMMLiquidityCollectFeesResponse(_AMMLiquidityCollectFeesResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 class _AMMLiquidityPriceRequest(TypedDict):
@@ -2996,6 +3135,32 @@ class AMMLiquidityPositionsResponse(_AMMLiquidityPositionsResponse, total=False)
     missing: float  # How many more positions the wallet has: older than the search, and unknown to this server. Ask for them by their tokenId.
 
 
+@final
+class AMMLiquidityRefusedRequest(TypedDict, total=False):
+    pass
+
+
+class _AMMLiquidityRefusedResponsePositions(TypedDict):
+    chain: str
+    network: str
+    connector: str
+    version: str
+    tokenId: str  # The id of the position; or, where its client asked by it, the hash of the transaction that opens it.
+    client: str  # Who asked: the key of its entry in conf/clients.yml.
+    asked: Literal["position", "close"]  # position: what it is now. close: to close it.
+    refusedAt: float  # Milliseconds since the Unix epoch. To half a minute, where its client asks again and again.
+
+
+@final
+class AMMLiquidityRefusedResponsePositions(_AMMLiquidityRefusedResponsePositions, total=False):
+    error: str  # The name of the error. Absent: its answer did not reach it.
+
+
+@final
+class AMMLiquidityRefusedResponse(TypedDict):
+    positions: list[AMMLiquidityRefusedResponsePositions]  # Newest first, of one client at most 500. One that was used or closed otherwise since stays in it: the command `positions --orphaned` looks at that, too. Of other clients only for callers with the permission admin.
+
+
 class _AMMSharesAddRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
@@ -3011,7 +3176,7 @@ class AMMSharesAddRequest(_AMMSharesAddRequest, total=False):
     minShares: Amount  # The least shares, beside what the slippage allows: the tighter of the two is enforced on chain. Only for pools that take any ratio; of others `minAmounts` bounds the price.
     minAmounts: list[Amount]  # The least of each token, beside what the slippage allows: the tighter of the two is enforced on chain. Where the pool would give less at this block, nothing is sent.
     allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
@@ -3039,6 +3204,7 @@ class _AMMSharesAddResponse(TypedDict):
 @final
 class AMMSharesAddResponse(_AMMSharesAddResponse, total=False):
     minShares: str  # The least shares: enforced on chain. For pools that take any ratio; of others `minAmounts` bounds the price.
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
     deadline: float  # Seconds since the Unix epoch; enforced on chain. Absent where the contracts take none.
 
 
@@ -3057,7 +3223,7 @@ class AMMSharesRemoveRequest(_AMMSharesRemoveRequest, total=False):
     shares: Amount  # How many shares to remove, in the place of a percentage.
     minAmounts: list[Amount]  # The least of each token, beside what the slippage allows: the tighter of the two is enforced on chain. Where the pool would give less at this block, nothing is sent.
     allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
@@ -3083,6 +3249,7 @@ class _AMMSharesRemoveResponse(TypedDict):
 
 @final
 class AMMSharesRemoveResponse(_AMMSharesRemoveResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
     deadline: float  # Seconds since the Unix epoch; enforced on chain. Absent where the contracts take none.
 
 
@@ -3384,8 +3551,7 @@ class PerpAMMPriceRequest(TypedDict):
     side: Literal["LONG", "SHORT", "BUY", "SELL"]  # LONG or SHORT, in any letter case; BUY and SELL mean the same.
 
 
-@final
-class PerpAMMPriceResponse(TypedDict):
+class _PerpAMMPriceResponse(TypedDict):
     quote: str
     base: str
     side: Literal["LONG", "SHORT"]
@@ -3404,6 +3570,11 @@ class PerpAMMPriceResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMPriceResponse(_PerpAMMPriceResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 @final
@@ -3417,8 +3588,7 @@ class PerpPriceRequest(TypedDict):
     side: Literal["LONG", "SHORT", "BUY", "SELL"]  # LONG or SHORT, in any letter case; BUY and SELL mean the same.
 
 
-@final
-class PerpPriceResponse(TypedDict):
+class _PerpPriceResponse(TypedDict):
     quote: str
     base: str
     side: Literal["LONG", "SHORT"]
@@ -3437,6 +3607,11 @@ class PerpPriceResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpPriceResponse(_PerpPriceResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 @final
@@ -3704,7 +3879,7 @@ class _PerpAMMOpenRequest(TypedDict):
 class PerpAMMOpenRequest(_PerpAMMOpenRequest, total=False):
     limitPrice: Amount  # The worst price to accept: quote per one base, fees included.
     allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
@@ -3722,8 +3897,7 @@ class PerpAMMOpenResponsePosition(TypedDict):
     pendingFundingPayment: str  # In quote; above 0 if the wallet receives it.
 
 
-@final
-class PerpAMMOpenResponse(TypedDict):
+class _PerpAMMOpenResponse(TypedDict):
     position: PerpAMMOpenResponsePosition  # As expected after the fill.
     price: str  # Expected at this block, fees included.
     limitPrice: str  # The limit that the chain enforces.
@@ -3738,6 +3912,11 @@ class PerpAMMOpenResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMOpenResponse(_PerpAMMOpenResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 class _PerpOpenRequest(TypedDict):
@@ -3757,7 +3936,7 @@ class _PerpOpenRequest(TypedDict):
 class PerpOpenRequest(_PerpOpenRequest, total=False):
     limitPrice: Amount  # The worst price to accept: quote per one base, fees included.
     allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
@@ -3775,8 +3954,7 @@ class PerpOpenResponsePosition(TypedDict):
     pendingFundingPayment: str  # In quote; above 0 if the wallet receives it.
 
 
-@final
-class PerpOpenResponse(TypedDict):
+class _PerpOpenResponse(TypedDict):
     position: PerpOpenResponsePosition  # As expected after the fill.
     price: str  # Expected at this block, fees included.
     limitPrice: str  # The limit that the chain enforces.
@@ -3793,6 +3971,11 @@ class PerpOpenResponse(TypedDict):
     latency: float  # Seconds from the request to the answer.
 
 
+@final
+class PerpOpenResponse(_PerpOpenResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
+
+
 class _PerpAMMCloseRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
@@ -3806,13 +3989,12 @@ class _PerpAMMCloseRequest(TypedDict):
 class PerpAMMCloseRequest(_PerpAMMCloseRequest, total=False):
     limitPrice: Amount  # The worst price to take for the closing side: quote per one base, fees included.
     allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
 
-@final
-class PerpAMMCloseResponse(TypedDict):
+class _PerpAMMCloseResponse(TypedDict):
     amount: str  # Size in base that is expected to be closed: less than the position if the exchange closes it in parts.
     price: str  # Expected at this block, fees included.
     limitPrice: str  # The limit that the chain enforces.
@@ -3827,6 +4009,11 @@ class PerpAMMCloseResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMCloseResponse(_PerpAMMCloseResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 class _PerpCloseRequest(TypedDict):
@@ -3842,13 +4029,12 @@ class _PerpCloseRequest(TypedDict):
 class PerpCloseRequest(_PerpCloseRequest, total=False):
     limitPrice: Amount  # The worst price to take for the closing side: quote per one base, fees included.
     allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
 
-@final
-class PerpCloseResponse(TypedDict):
+class _PerpCloseResponse(TypedDict):
     amount: str  # Size in base that is expected to be closed: less than the position if the exchange closes it in parts.
     price: str  # Expected at this block, fees included.
     limitPrice: str  # The limit that the chain enforces.
@@ -3863,6 +4049,11 @@ class PerpCloseResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpCloseResponse(_PerpCloseResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 @final
@@ -4038,8 +4229,7 @@ class PerpAMMEstimateGasRequest(TypedDict):
     connector: str  # Name of a registered connector.
 
 
-@final
-class PerpAMMEstimateGasResponse(TypedDict):
+class _PerpAMMEstimateGasResponse(TypedDict):
     gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
     gasPriceToken: str  # Symbol of the token that pays for gas.
     gasLimit: float  # Gas limit in units, as it is or would be signed.
@@ -4047,6 +4237,11 @@ class PerpAMMEstimateGasResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMEstimateGasResponse(_PerpAMMEstimateGasResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 @final
@@ -4056,8 +4251,7 @@ class PerpEstimateGasRequest(TypedDict):
     connector: str  # Name of a registered connector.
 
 
-@final
-class PerpEstimateGasResponse(TypedDict):
+class _PerpEstimateGasResponse(TypedDict):
     gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
     gasPriceToken: str  # Symbol of the token that pays for gas.
     gasLimit: float  # Gas limit in units, as it is or would be signed.
@@ -4065,6 +4259,11 @@ class PerpEstimateGasResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpEstimateGasResponse(_PerpEstimateGasResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 class _PerpAMMDepositRequest(TypedDict):
@@ -4078,13 +4277,12 @@ class _PerpAMMDepositRequest(TypedDict):
 
 @final
 class PerpAMMDepositRequest(_PerpAMMDepositRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
 
-@final
-class PerpAMMDepositResponse(TypedDict):
+class _PerpAMMDepositResponse(TypedDict):
     token: str
     amount: str
     gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
@@ -4096,6 +4294,11 @@ class PerpAMMDepositResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMDepositResponse(_PerpAMMDepositResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 class _PerpDepositRequest(TypedDict):
@@ -4109,13 +4312,12 @@ class _PerpDepositRequest(TypedDict):
 
 @final
 class PerpDepositRequest(_PerpDepositRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
 
-@final
-class PerpDepositResponse(TypedDict):
+class _PerpDepositResponse(TypedDict):
     token: str
     amount: str
     gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
@@ -4127,6 +4329,11 @@ class PerpDepositResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpDepositResponse(_PerpDepositResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 class _PerpAMMWithdrawRequest(TypedDict):
@@ -4140,13 +4347,12 @@ class _PerpAMMWithdrawRequest(TypedDict):
 
 @final
 class PerpAMMWithdrawRequest(_PerpAMMWithdrawRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
 
-@final
-class PerpAMMWithdrawResponse(TypedDict):
+class _PerpAMMWithdrawResponse(TypedDict):
     token: str
     amount: str
     gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
@@ -4158,6 +4364,11 @@ class PerpAMMWithdrawResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMWithdrawResponse(_PerpAMMWithdrawResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 class _PerpWithdrawRequest(TypedDict):
@@ -4171,13 +4382,12 @@ class _PerpWithdrawRequest(TypedDict):
 
 @final
 class PerpWithdrawRequest(_PerpWithdrawRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
 
-@final
-class PerpWithdrawResponse(TypedDict):
+class _PerpWithdrawResponse(TypedDict):
     token: str
     amount: str
     gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
@@ -4189,6 +4399,11 @@ class PerpWithdrawResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpWithdrawResponse(_PerpWithdrawResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 class _CLOBMarketsRequest(TypedDict):
@@ -4381,7 +4596,7 @@ class _CLOBOrdersPostRequest(TypedDict):
 
 @final
 class CLOBOrdersPostRequest(_CLOBOrdersPostRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
     price: Amount  # The limit, quote per one base. Only for LIMIT and LIMIT_MAKER.
@@ -4420,7 +4635,7 @@ class _CLOBOrdersDeleteRequest(TypedDict):
 
 @final
 class CLOBOrdersDeleteRequest(_CLOBOrdersDeleteRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
     orderId: Amount  # The id of the order on the exchange.
@@ -4639,7 +4854,7 @@ class _CLOBDepositRequest(TypedDict):
 
 @final
 class CLOBDepositRequest(_CLOBDepositRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
     fromChain: str  # The chain to deposit from, if the exchange accepts deposits from it. Token, nonce and fees are of that chain. Absent: the exchange's default. There the spender that has the connector's name takes the token and needs an allowance; from another chain it may be a transfer, which needs none.
@@ -4675,7 +4890,7 @@ class _CLOBWithdrawRequest(TypedDict):
 
 @final
 class CLOBWithdrawRequest(_CLOBWithdrawRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
@@ -4704,8 +4919,7 @@ class CLOBEstimateGasRequest(TypedDict):
     connector: str  # Name of a registered connector.
 
 
-@final
-class CLOBEstimateGasResponse(TypedDict):
+class _CLOBEstimateGasResponse(TypedDict):
     gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
     gasPriceToken: str  # Symbol of the token that pays for gas.
     gasLimit: float  # Gas limit in units, as it is or would be signed.
@@ -4713,6 +4927,11 @@ class CLOBEstimateGasResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBEstimateGasResponse(_CLOBEstimateGasResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 class _CLOBMarginMarketsRequest(TypedDict):
@@ -4905,7 +5124,7 @@ class _CLOBMarginOrdersPostRequest(TypedDict):
 
 @final
 class CLOBMarginOrdersPostRequest(_CLOBMarginOrdersPostRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
     price: Amount  # The limit, quote per one base. Only for LIMIT and LIMIT_MAKER.
@@ -4946,7 +5165,7 @@ class _CLOBMarginOrdersDeleteRequest(TypedDict):
 
 @final
 class CLOBMarginOrdersDeleteRequest(_CLOBMarginOrdersDeleteRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
     orderId: Amount  # The id of the order on the exchange.
@@ -5167,7 +5386,7 @@ class _CLOBMarginDepositRequest(TypedDict):
 
 @final
 class CLOBMarginDepositRequest(_CLOBMarginDepositRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
     fromChain: str  # The chain to deposit from, if the exchange accepts deposits from it. Token, nonce and fees are of that chain. Absent: the exchange's default. There the spender that has the connector's name takes the token and needs an allowance; from another chain it may be a transfer, which needs none.
@@ -5203,7 +5422,7 @@ class _CLOBMarginWithdrawRequest(TypedDict):
 
 @final
 class CLOBMarginWithdrawRequest(_CLOBMarginWithdrawRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
@@ -5232,8 +5451,7 @@ class CLOBMarginEstimateGasRequest(TypedDict):
     connector: str  # Name of a registered connector.
 
 
-@final
-class CLOBMarginEstimateGasResponse(TypedDict):
+class _CLOBMarginEstimateGasResponse(TypedDict):
     gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
     gasPriceToken: str  # Symbol of the token that pays for gas.
     gasLimit: float  # Gas limit in units, as it is or would be signed.
@@ -5241,6 +5459,11 @@ class CLOBMarginEstimateGasResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBMarginEstimateGasResponse(_CLOBMarginEstimateGasResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 @final
@@ -5301,7 +5524,7 @@ class _CLOBMarginBorrowRequest(TypedDict):
 
 @final
 class CLOBMarginBorrowRequest(_CLOBMarginBorrowRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
@@ -5334,7 +5557,7 @@ class _CLOBMarginRepayRequest(TypedDict):
 
 @final
 class CLOBMarginRepayRequest(_CLOBMarginRepayRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
@@ -5546,7 +5769,7 @@ class _CLOBPerpOrdersPostRequest(TypedDict):
 
 @final
 class CLOBPerpOrdersPostRequest(_CLOBPerpOrdersPostRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
     price: Amount  # The limit, quote per one base. Only for LIMIT and LIMIT_MAKER.
@@ -5587,7 +5810,7 @@ class _CLOBPerpOrdersDeleteRequest(TypedDict):
 
 @final
 class CLOBPerpOrdersDeleteRequest(_CLOBPerpOrdersDeleteRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
     orderId: Amount  # The id of the order on the exchange.
@@ -5808,7 +6031,7 @@ class _CLOBPerpDepositRequest(TypedDict):
 
 @final
 class CLOBPerpDepositRequest(_CLOBPerpDepositRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
     fromChain: str  # The chain to deposit from, if the exchange accepts deposits from it. Token, nonce and fees are of that chain. Absent: the exchange's default. There the spender that has the connector's name takes the token and needs an allowance; from another chain it may be a transfer, which needs none.
@@ -5844,7 +6067,7 @@ class _CLOBPerpWithdrawRequest(TypedDict):
 
 @final
 class CLOBPerpWithdrawRequest(_CLOBPerpWithdrawRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
 
@@ -5873,8 +6096,7 @@ class CLOBPerpEstimateGasRequest(TypedDict):
     connector: str  # Name of a registered connector.
 
 
-@final
-class CLOBPerpEstimateGasResponse(TypedDict):
+class _CLOBPerpEstimateGasResponse(TypedDict):
     gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
     gasPriceToken: str  # Symbol of the token that pays for gas.
     gasLimit: float  # Gas limit in units, as it is or would be signed.
@@ -5882,6 +6104,11 @@ class CLOBPerpEstimateGasResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBPerpEstimateGasResponse(_CLOBPerpEstimateGasResponse, total=False):
+    rent: str  # What new accounts of the wallet keep of the gas token, beside `gasCost`: on Solana, where a token needs an account. It comes back when the account is closed. In a price only if the request has an address.
 
 
 class _CLOBPerpPositionsRequest(TypedDict):
@@ -5962,7 +6189,7 @@ class _CLOBPerpLeverageRequest(TypedDict):
 
 @final
 class CLOBPerpLeverageRequest(_CLOBPerpLeverageRequest, total=False):
-    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    nonce: int  # Used as it is; one above the lowest free nonce waits, unsigned, until that is used. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
     marginMode: Literal["cross", "isolated"]  # Absent: the current mode of the exchange, or its default.
@@ -6069,6 +6296,7 @@ class EventsRequest(TypedDict, total=False):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     address: str  # Of transactions: only those of this wallet. Of positions: the wallet.
+    inUse: bool  # Of blocks: Whether networks are left out that nobody uses: those that are not required and that no request has named within a day. They are neither asked nor followed then.
     connector: str  # Of orderBook: the exchange. Of price: the exchange, or `any`: the best of all, whichever that is with each block. Of positions: the exchange.
     market: list[str]  # Of orderBook: the books. Of positions: in order books, only those in these markets.
     type: Literal["CLOB", "MARGIN_CLOB", "PERP_CLOB"]  # Of orderBook: the kind of market, if a connector has several. Without it, the first kind that has the name.
@@ -6165,8 +6393,9 @@ class _TransactionsDataFill2(TypedDict):
 
 @final
 class TransactionsDataFill2(_TransactionsDataFill2, total=False):
-    fees0: str  # Of what was removed or collected, the part that is fees. Absent where the receipt does not tell it, as of v4.
+    fees0: str  # Of what was removed or collected, the part that is fees: without liquidity that others had removed and left unpaid. Absent where the chain does not tell it, as of liquidity removed on v4.
     fees1: str
+    lacksFees: bool  # true: the amounts may have liquidity that others had removed before, and the chain did not tell how much. `fees0` and `fees1` are absent then.
 
 
 @final
@@ -6201,6 +6430,7 @@ class TransactionsDataCost(_TransactionsDataCost, total=False):
     feeInQuote: str  # Of a trade: `fee` in its quote token, at `coinPrice`. Absent where that was not known.
     layer1Fee: str  # The part that a rollup charges for layer 1.
     gasUsed: str
+    rent: str  # What accounts that it made keep of the native coin, beside `fee`, at most: on Solana. It comes back when they are closed. Absent where it made none, or its network is not there.
 
 
 class _TransactionsDataSlippage(TypedDict):
@@ -6902,6 +7132,11 @@ class Endpoints(ABC):
         ...
 
     @overload
+    def get(self, path: Literal["/ledger"], request: LedgerRequest = ..., *, timeout: float | None = ...) -> LedgerResponse:
+        """Each change of a balance by a final transaction of the caller's wallets: the sum of a wallet and token is the change of its balance."""
+        ...
+
+    @overload
     def get(self, path: Literal["/network/status"], request: NetworkStatusRequest = ..., *, timeout: float | None = ...) -> NetworkStatusResponse:
         """The newest block of every network. A network that is down keeps its entry."""
         ...
@@ -6969,6 +7204,11 @@ class Endpoints(ABC):
     @overload
     def get(self, path: Literal["/amm/liquidity/positions"], request: AMMLiquidityPositionsRequest, *, timeout: float | None = ...) -> AMMLiquidityPositionsResponse:
         """A wallet's positions, of all versions of the exchange."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/amm/liquidity/refused"], request: AMMLiquidityRefusedRequest = ..., *, timeout: float | None = ...) -> AMMLiquidityRefusedResponse:
+        """Positions whose clients were refused what they asked of them by another interface: to know of them and were not told since, or to close them."""
         ...
 
     @overload
