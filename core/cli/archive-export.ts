@@ -14,6 +14,7 @@ import { showProgress, type Progress } from './progress.ts'
 import { readFormat } from './tx-export.ts'
 import { countOf } from './tx-archive.ts'
 import { reasonOf } from '../base/errors.ts'
+import { withoutStop } from '../base/printable.ts'
 
 export interface ArchiveExportOptions {
   folder: string
@@ -32,7 +33,7 @@ export async function exportArchive(options: ArchiveExportOptions): Promise<{ co
   if (month !== undefined && !/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
     throw new Error(`--month is "${month}", but must be a month such as 2026-08.`)
   const files = await archiveFilesIn(folder, month).catch((cause: unknown) => {
-    throw new Error(`The archive in ${folder} cannot be read: ${reasonOf(cause)}. Name its folder with --folder.`, { cause })
+    throw new Error(`The archive in ${folder} cannot be read: ${withoutStop(reasonOf(cause))}. Name its folder with --folder.`, { cause })
   })
   if (files.length === 0) throw new Error(`There is nothing in ${folder}${month === undefined ? '' : ` of ${month}`}.`)
   const progress = showProgress('Reading the archive')

@@ -5,6 +5,8 @@ import path from 'node:path'
 import { isMap, isScalar, parseDocument, type Document } from 'yaml'
 import { isObject, parseJson } from '../base/json.ts'
 import { writeWholeFile } from '../base/whole-file.ts'
+import { maxTokenListBytes } from '../config/fetch-token-list.ts'
+import { maxTextBytes } from '../config/yaml.ts'
 
 export interface ConfEdits {
   /** Comments stay. A section that is empty is made. @throws Error that names the file, where something else stands in the way */
@@ -44,6 +46,11 @@ export function createConfEdits(): ConfEdits {
         ...[...documents].map(([file, document]) => [file, document.toString({ lineWidth: 0 })] as const),
         ...[...lists].map(([file, list]) => [file, `${JSON.stringify(list, null, 2)}\n`] as const),
       ]
+      for (const [file, text] of texts) {
+        const most = documents.has(file) ? maxTextBytes : maxTokenListBytes
+        if (Buffer.byteLength(text) > most)
+          throw new Error(`${file} would have more than ${most} bytes, which is the most that is read. Nothing was written.`)
+      }
       for (const [file, text] of texts) {
         await mkdir(path.dirname(file), { recursive: true })
         // Who could read it before still can.

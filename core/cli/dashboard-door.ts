@@ -61,6 +61,7 @@ export function createDashboardDoor(): DashboardDoor {
   return {
     link: (port) => `http://localhost:${port}/#${secret}`,
     passed: ['if-none-match', 'last-event-id'],
+    hasKeys: true,
     refusalOf(request) {
       if (isOfForeignPage(request.headers, 'http')) return 'a page of another origin may not use the dashboard'
       return refusalOfAddress(request)

@@ -9,6 +9,7 @@ import { addUser, portOf, stopSignal, tellsOwners } from './proxy.ts'
 import { addServerOptions, usualClients, type ServerOptions } from './server-options.ts'
 import { baseOf, certificateOf, ownName } from './server-client.ts'
 import { reasonOf } from '../base/errors.ts'
+import { withoutStop } from '../base/printable.ts'
 
 interface Options extends ServerOptions {
   readonly port: number
@@ -56,7 +57,8 @@ async function run({ port, user, url, certs, as: named }: Options, settings: Set
     proxy = await started({ port: proxy.port, upstream, door, log: complain })
   }
   const trouble = await proxy.probe()
-  if (trouble !== undefined) complain(`The server at ${base.host} does not answer yet: ${trouble}. The page shows it when it does.`)
+  if (trouble !== undefined)
+    complain(`The server at ${base.host} does not answer yet: ${withoutStop(trouble)}. The page shows it when it does.`)
   say(`Open this in a browser on this machine; it works once, and shows the server at ${base.host} as the client "${as}":`)
   say(door.link(proxy.port))
   say('Ctrl-C ends it.')

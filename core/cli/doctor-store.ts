@@ -6,8 +6,8 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import type { Settings } from '../config/settings.ts'
 import { command } from '../base/layout.ts'
 import { embeddedConnection, embeddedFaults, lockStore } from '../store/embedded.ts'
-import { postgresFaults } from '../store/postgres/faults.ts'
-import { postgresPool } from '../store/postgres/connection.ts'
+import { postgresFaults, saysIn } from '../store/postgres/faults.ts'
+import { postgresPool, requireSessions } from '../store/postgres/connection.ts'
 import { StoreError } from '../store/store.ts'
 import type { Finding } from './output.ts'
 import { reasonOf } from '../base/errors.ts'
@@ -109,10 +109,10 @@ interface Facts {
 
 /** Checks that this user can write to the database, and that the database keeps what it acknowledges. */
 async function examinePostgres(url: string): Promise<Finding[]> {
-  const db = new Kysely<object>({
-    dialect: new PostgresDialect({ pool: postgresPool({ url, serverName: 'doctor', log: { info: () => {}, warn: () => {} } }) }),
-  })
+  const options = { url, serverName: 'doctor', log: { info: () => {}, warn: () => {} } }
+  const db = new Kysely<object>({ dialect: new PostgresDialect({ pool: postgresPool(options) }) })
   try {
+    await requireSessions(options)
     const { rows } = await sql<Facts>`
       select current_setting('server_version_num')::int as "version",
              pg_is_in_recovery() as "isStandby",
@@ -123,9 +123,11 @@ async function examinePostgres(url: string): Promise<Finding[]> {
              extract(epoch from clock_timestamp())::float8 - ${Date.now() / 1000}::float8 as "skewSeconds"`.execute(db)
     return rows.flatMap(findingsOf)
   } catch (error) {
-    const reason = postgresFaults.of(error)?.reason
-    // The driver's message may hold parts of the URL.
-    const what = `PostgreSQL cannot be used: ${reason ?? 'store.url is not understood'}.`
+    const fault = postgresFaults.of(error)
+    const what = fault
+      ? `PostgreSQL cannot be used: ${fault.reason}.${saysIn(fault)}`
+      : // The driver's message may hold parts of the URL.
+        'PostgreSQL cannot be used: store.url is not understood.'
     return [{ part: 'store', state: 'bad', what, remedy: 'Start the database, or correct store.url; see docs/operators/operations.md.' }]
   } finally {
     await db.destroy()

@@ -8,6 +8,7 @@ import { simulated } from '../devnet/local-sites.ts'
 import { command } from '../base/layout.ts'
 import {
   acceptsNone,
+  allowedForCommand,
   faultOf,
   findBackend,
   pluginWarnings,
@@ -20,6 +21,7 @@ import {
 import { examineLimits } from './doctor-limits.ts'
 import { examineSigner } from './doctor-signer.ts'
 import { examineRights } from './standing-rights.ts'
+import { unusedProxy } from '../config/unused-proxy.ts'
 import { closeWrongAddresses } from '../config/wrong-addresses.ts'
 import { CertificateError, certificateFiles } from '../tls/certificate-files.ts'
 import { unknownNames, unknownReferences } from '../limits/unknown-names.ts'
@@ -30,19 +32,20 @@ import { keystoreHasKeys } from '../keys/keystore-files.ts'
 import type { KeySourceSetting } from '../keys/key-source.ts'
 import { describeKeySource, type KeySources } from '../keys/sources.ts'
 import { invalidRecords } from '../wallet/own-policy.ts'
-import { passphraseFromFile, sealPassphrase } from '../keys/get-passphrase.ts'
+import { passphraseForSeals } from '../keys/get-passphrase.ts'
 import { addressKey } from '../base/addresses.ts'
 import { examineConnectors } from './doctor-connectors.ts'
 import { examineNetworks } from './doctor-networks.ts'
 import { examineDisk, examineStore } from './doctor-store.ts'
 import type { Finding } from './output.ts'
+import { withoutStop } from '../base/printable.ts'
 
 /**
  * Checks everything that a start needs, without starting anything.
  * @param all asks also the networks that nobody chose: those with the defaults, which connect when they are first used
  */
 export async function examine(settings: Settings, { all = false }: { all?: boolean } = {}): Promise<readonly Finding[]> {
-  const plugins = await tryPlugins(settings)
+  const plugins = await tryPlugins(settings, await allowedForCommand(settings, passphraseForSeals(settings.wallet)))
   const { loaded, refused } = plugins
   const chains = loaded.filter((plugin) => plugin.kind === 'chain')
   const settingsOf = (chain: string, network: string) => chains.find(({ name }) => name === chain)?.configuration.networks[network]
@@ -57,8 +60,10 @@ export async function examine(settings: Settings, { all = false }: { all?: boole
   const isLeftOut = (chain: string, network: string) =>
     settingsOf(chain, network)?.enabled === false || (devnetChains.includes(chain) && network === devnetNetwork.network)
   const service = settings.signer.socket === undefined ? undefined : await examineSigner(settings.signer.socket, settings)
+  const proxy = unusedProxy(process.env)
   return [
     ...configuration(settings, plugins),
+    ...(proxy === undefined ? [] : [{ part: 'network', state: 'warn', what: `${proxy}.` } as const]),
     ...(await examineCertificates(settings)),
     ...(await examineDisk(settings)),
     ...(await examineStore(settings)),
@@ -76,7 +81,7 @@ export async function examine(settings: Settings, { all = false }: { all?: boole
         .map(({ chain, network, reason, remedy }): Finding => ({
           part: 'plugins',
           state: isRequired(chain, network) ? 'bad' : 'warn',
-          what: `${name} does not serve ${chain}/${network}: ${reason}.`,
+          what: `${name} does not serve ${chain}/${network}: ${withoutStop(reason)}.`,
           remedy,
         })),
     ]),
@@ -114,9 +119,7 @@ function consentFinding(name: string, { tier, allowedBy, sha256 = '' }: Pick<Loa
 /** Whether the signer goes by the records of sluice.lock. */
 async function examineSeals(settings: Settings): Promise<Finding[]> {
   try {
-    const { passphraseFile } = settings.wallet
-    const passphrase = sealPassphrase(settings.wallet) ?? passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile })
-    const unheld = await invalidRecords(settings, passphrase)
+    const unheld = await invalidRecords(settings, passphraseForSeals(settings.wallet))
     return unheld.map(({ name, problem, remedy }): Finding => ({
       part: 'plugins',
       state: 'bad',

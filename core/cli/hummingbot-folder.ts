@@ -15,6 +15,8 @@ export interface GatewayFolder {
   readonly wallets: readonly GatewayWallet[]
   /** By connector: a percentage, or a fraction such as 2/100 before 2.8. */
   readonly slippage: ReadonlyMap<string, string>
+  /** The exchanges that it is set up for, by its names. */
+  readonly exchanges: readonly string[]
   readonly poolCount: number
   /** By chain: who makes the node URLs from a key of its own. */
   readonly providers: ReadonlyMap<string, string>
@@ -29,6 +31,8 @@ export interface GatewayNetwork {
   readonly network: string
   readonly chainId?: number
   readonly nodeUrl?: string
+  /** Who swaps where a request names no exchange, as `jupiter/router`. */
+  readonly swapProvider?: string
   readonly tokens: readonly GatewayToken[]
 }
 
@@ -60,6 +64,8 @@ export function readGatewayFolder(given: string): GatewayFolder {
   const isNew = files.folders('.').includes('chains')
   const chains = isNew ? files.names('chains', '.yml') : files.names('.', '.yml').filter((name) => isChain(files.yaml(`${name}.yml`)))
   const settings = new Map(chains.map((chain) => [chain, files.yaml(isNew ? `chains/${chain}.yml` : `${chain}.yml`)]))
+  const slippage = slippageOf(isNew ? 'connectors' : '.', files)
+  const pools = files.names('pools', '.json')
   const textOf = (field: string) =>
     [...settings].flatMap(([chain, of]) => (typeof of[field] === 'string' ? [[chain, of[field]] as const] : []))
   return {
@@ -74,9 +80,10 @@ export function readGatewayFolder(given: string): GatewayFolder {
     ],
     // A template has `<ethereum-wallet-address>`.
     defaultWallets: textOf('defaultWallet').flatMap(([, wallet]) => (wallet.startsWith('<') ? [] : [wallet])),
-    wallets: walletsOf(files),
-    slippage: slippageOf(isNew ? 'connectors' : '.', files),
-    poolCount: files.names('pools', '.json').reduce((sum, name) => sum + listOf(files.json(`pools/${name}.json`)).length, 0),
+    wallets: walletsOf(files, problems),
+    slippage,
+    exchanges: [...new Set([...(isNew ? files.names('connectors', '.yml') : slippage.keys()), ...pools])],
+    poolCount: pools.reduce((sum, name) => sum + listOf(files.json(`pools/${name}.json`)).length, 0),
     providers: new Map(textOf('rpcProvider').filter(([, provider]) => provider !== 'url')),
     problems,
   }
@@ -137,12 +144,13 @@ const olderNetworksOf = (chain: string, { networks }: Section, files: Files): Ga
     return { ...networkOf(chain, network, settings), tokens: list === undefined ? [] : tokensOf(files.json(list)) }
   })
 
-const networkOf = (chain: string, network: string, { chainID, nodeURL }: Section): Omit<GatewayNetwork, 'tokens'> => ({
+const networkOf = (chain: string, network: string, { chainID, nodeURL, swapProvider }: Section): Omit<GatewayNetwork, 'tokens'> => ({
   name: `${chain}-${network}`,
   chain,
   network,
   ...(typeof chainID === 'number' && { chainId: chainID }),
   ...(typeof nodeURL === 'string' && nodeURL !== '' && { nodeUrl: nodeURL }),
+  ...(typeof swapProvider === 'string' && swapProvider !== '' && { swapProvider }),
 })
 
 const listOf = (json: unknown): readonly unknown[] => (Array.isArray(json) ? json : [])
@@ -157,15 +165,26 @@ function tokensOf(json: unknown): GatewayToken[] {
   })
 }
 
-function walletsOf(files: Files): GatewayWallet[] {
+function walletsOf(files: Files, problems: string[]): GatewayWallet[] {
   return files.folders('wallets').flatMap((chain) =>
     files.names(`wallets/${chain}`, '.json').flatMap((name): GatewayWallet[] => {
-      if (name !== 'hardware-wallets') return [{ chain, address: name, file: files.at(`wallets/${chain}/${name}.json`) }]
-      return listOf(files.json(`wallets/${chain}/${name}.json`)).flatMap((each) =>
-        isObject(each) && typeof each['address'] === 'string' ? [{ chain, address: each['address'] }] : [],
-      )
+      const file = `wallets/${chain}/${name}.json`
+      return name === 'hardware-wallets' ? hardwareWallets(chain, file, files, problems) : [{ chain, address: name, file: files.at(file) }]
     }),
   )
+}
+
+/** Source: `saveHardwareWallets` in its src/wallet/utils.ts, `{ wallets: [{ address, … }] }`. */
+function hardwareWallets(chain: string, file: string, files: Files, problems: string[]): GatewayWallet[] {
+  const json = files.json(file)
+  const list = isObject(json) ? json['wallets'] : json
+  const wallets = listOf(list).flatMap((each) =>
+    isObject(each) && typeof each['address'] === 'string' ? [{ chain, address: each['address'] }] : [],
+  )
+  // That it is no JSON is told already.
+  if (json !== undefined && (!Array.isArray(list) || wallets.length < list.length))
+    problems.push(`${file} does not name the address of each hardware wallet: what it does not name is left out.`)
+  return wallets
 }
 
 const slippageOf = (folder: string, files: Files): ReadonlyMap<string, string> =>

@@ -42,6 +42,8 @@ export interface ImportSite extends TokenSite {
   /** Chains that get the keys besides those of the default networks. */
   readonly moreChains: readonly string[]
   readonly hasWallet: (chain: string, address: string) => boolean
+  /** Names of the plugins that are not switched off. */
+  readonly plugins: ReadonlySet<string>
 }
 
 export async function planImport(folder: GatewayFolder, site: ImportSite): Promise<ImportPlan> {
@@ -70,10 +72,25 @@ export async function planImport(folder: GatewayFolder, site: ImportSite): Promi
   const slippage = [...folder.slippage].map(([connector, allowed]) => `${connector} ${allowed}`).join(', ')
   if (slippage !== '')
     left.push(`The slippage (${slippage}): this server has allowedSlippage in conf/connectors, and each bot may set a tighter one.`)
+  left.push(...missingExchanges(folder, site))
   if (folder.poolCount > 0) left.push(`${folder.poolCount} saved pools: the exchanges' own pools are found without a list.`)
   for (const wallet of folder.defaultWallets)
     left.push(`The default wallet ${wallet}: each client sets its own (gateway connect, POST /wallet/setDefault).`)
   return { nodes, tokens, defaultNetworks: newDefaults(folder, site, differs), keys: keysOf(folder, known, site, left), differs, left }
+}
+
+/** A bot that names one of them is refused here. */
+function missingExchanges({ exchanges, networks }: GatewayFolder, { plugins }: ImportSite): string[] {
+  const providers = networks.flatMap(({ name, swapProvider }) => {
+    const [exchange = ''] = swapProvider?.split('/') ?? []
+    return swapProvider === undefined || plugins.has(exchange) ? [] : [{ name, swapProvider, exchange }]
+  })
+  const missing = [...new Set([...exchanges, ...providers.map(({ exchange }) => exchange)])].filter((each) => !plugins.has(each)).toSorted()
+  if (missing.length === 0) return []
+  return [
+    `The exchanges ${missing.join(', ')}: this server has none of that name. Bots name another one, or \`sluice\` for the best price of those that are here; close positions in them with the Gateway.`,
+    ...providers.map(({ name, swapProvider }) => `The swapProvider of ${name} (${swapProvider}): here it is sluice/router.`),
+  ]
 }
 
 /** Networks are named as clients of 2.x name them, and those of the first generation as this server does. */

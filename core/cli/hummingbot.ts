@@ -13,6 +13,8 @@ import { curves } from '../keys/curves.ts'
 import { decryptKey, findWallets, saveKey } from '../keys/keystore.ts'
 import { ask, askHidden, hasTerminal } from '../base/terminal.ts'
 import { passphraseForNewKey } from '../keys/get-passphrase.ts'
+import { moveFormerFolders } from '../keys/keystore-files.ts'
+import { installedChains } from './chains.ts'
 import { createConfEdits, type ConfEdits } from './conf-edits.ts'
 import { readGatewayFolder, type GatewayFolder } from './hummingbot-folder.ts'
 import { planImport, type ImportPlan, type ImportSite, type KeyPlan } from './hummingbot-plan.ts'
@@ -71,24 +73,28 @@ async function importFolder(given: string, options: ImportOptions, { settings, w
     if (!hasTerminal()) throw new Error(`${report}\n\nThere is no terminal to ask at; say --yes to write this. Nothing was written.`)
     if (!isYes(await ask(`${report}\n\nWrite this? Type yes: `))) throw new Error('Nothing was written.')
   }
-  const keys = await openKeys(plan.keys, options)
+  const { keys, problems } = await openKeys(plan.keys, options)
   const edits = editsOf(plan, confDir)
   await saveKeys(keys, wallets)
   await edits.write()
-  return `${options.yes ? `${report}\n\n` : ''}All of it was written. Restart the server: \`${command} doctor\` says before whether it can start.`
+  const written =
+    problems.length === 0 ? 'All of it was written.' : `All of it was written, but for these keys:\n  ${problems.join('\n  ')}\n${again}`
+  return `${options.yes ? `${report}\n\n` : ''}${written} Restart the server: \`${command} doctor\` says before whether it can start.`
 }
 
-async function siteOf(settings: Settings, { chains, dataDir }: WalletContext, { chain }: ImportOptions): Promise<ImportSite> {
+const again = 'Run the command again with the passphrase of such a key: what was written is not new any more.'
+
+async function siteOf(settings: Settings, { dataDir }: WalletContext, { chain }: ImportOptions): Promise<ImportSite> {
   const { confDir, plugins } = settings
   const { findPlugins } = await import('../plugins/index.ts')
   const { found } = findPlugins(plugins.folders, plugins.disabled)
   const folderOf = new Map(found.filter(({ builtIn }) => builtIn).map(({ name, folder }) => [name, folder]))
-  const curveOf = await chains()
-  const unknown = chain.find((each) => !curveOf.has(each))
-  if (unknown !== undefined) throw new Error(`There is no chain "${unknown}": there are ${[...curveOf.keys()].join(', ')}.`)
+  const all = await installedChains(settings)
+  moveFormerFolders(dataDir, new Set(all.keys()))
+  const unknown = chain.find((each) => !all.has(each))
+  if (unknown !== undefined) throw new Error(`There is no chain "${unknown}": there are ${[...all.keys()].join(', ')}.`)
   const own = mergedFiles([path.join(confDir, interfaceFile)])
   const sectionOf = (key: string) => interfaceSection(settings, folderOf.get('hummingbot') ?? '', key)
-  const all = new Map([...curveOf].map(([name, curve]) => [name, { folder: folderOf.get(name) ?? '', curve }]))
   return {
     ...tokenSite(settings, (name) => all.get(name)?.folder),
     confDir,
@@ -97,6 +103,7 @@ async function siteOf(settings: Settings, { chains, dataDir }: WalletContext, { 
     defaultNetworks: sectionOf('defaultNetworks'),
     hasOwnDefault: (name) => getAt(own, `/defaultNetworks/${name}`) !== undefined,
     moreChains: chain,
+    plugins: new Set(found.map(({ name }) => name)),
     hasWallet: (name, address) => findWallets(dataDir, address, name).length > 0,
   }
 }
@@ -132,21 +139,32 @@ interface OpenedKey {
   readonly privateKey: string
 }
 
-/** All of them, before anything is written. */
-async function openKeys(plans: readonly KeyPlan[], { passphraseFile }: ImportOptions): Promise<readonly OpenedKey[]> {
-  if (plans.length === 0) return []
+/**
+ * All of them, before anything is written. Those that do not open are told.
+ * @throws Error where none opens: then the passphrase is mistyped
+ */
+async function openKeys(plans: readonly KeyPlan[], { passphraseFile }: ImportOptions) {
+  const keys: OpenedKey[] = []
+  const problems: string[] = []
+  if (plans.length === 0) return { keys, problems }
   const passphrase = await gatewayPassphrase(passphraseFile)
-  return Promise.all(
-    plans.map(async (plan) => {
-      const { file, address } = plan.wallet
-      const json = readFileSync(file, 'utf8')
-      const privateKey = solanaKey(json, passphrase, file) ?? (await decryptKey(json, passphrase, file)).privateKey
-      const curve = curves.secp256k1.address(address) === undefined ? 'ed25519' : 'secp256k1'
-      if (curves[curve].addressOf(privateKey) !== (curves[curve].address(address) ?? ''))
-        throw new Error(`${file} holds another key than that of its name. Nothing was written.`)
-      return { plan, privateKey }
-    }),
-  )
+  const opened = await Promise.allSettled(plans.map(async (plan) => openKey(plan, passphrase)))
+  for (const [index, each] of opened.entries())
+    if (each.status === 'fulfilled') keys.push(each.value)
+    else problems.push(`${plans[index]?.wallet.address}: ${each.reason instanceof Error ? each.reason.message : 'it does not open'}`)
+  if (keys.length === 0) throw new Error(`${problems.join('\n')}\nNothing was written.`)
+  return { keys, problems }
+}
+
+/** @throws Error */
+async function openKey(plan: KeyPlan, passphrase: string): Promise<OpenedKey> {
+  const { file, address } = plan.wallet
+  const json = readFileSync(file, 'utf8')
+  const privateKey = solanaKey(json, passphrase, file) ?? (await decryptKey(json, passphrase, file)).privateKey
+  const curve = curves.secp256k1.address(address) === undefined ? 'ed25519' : 'secp256k1'
+  if (curves[curve].addressOf(privateKey) !== (curves[curve].address(address) ?? ''))
+    throw new Error(`${file} holds another key than that of its name.`)
+  return { plan, privateKey }
 }
 
 async function gatewayPassphrase(file: string | undefined): Promise<string> {
@@ -172,7 +190,7 @@ function solanaKey(json: string, passphrase: string, file: string): string | und
   try {
     return curves.ed25519.parse(text)
   } catch (error) {
-    throw new Error(`The passphrase does not open ${file}. Nothing was written.`, { cause: error })
+    throw new Error(`The passphrase does not open ${file}.`, { cause: error })
   }
 }
 

@@ -3,21 +3,17 @@ import { createServer, STATUS_CODES, type IncomingHttpHeaders, type IncomingMess
 import https from 'node:https'
 import { isIP, type AddressInfo, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
+import { answerIdHeader } from '../http/answer-reports.ts'
 import { maxHeaderBytes } from '../http/malformed.ts'
+import { createAnswerReports, noReports } from './answer-reports.ts'
 import { createConnectionPace, type ConnectionPace } from './connection-pace.ts'
 import { otherEnd, type SocketTable } from '../base/socket-table.ts'
-import { createUnreadAnswers, ResettableAgent } from './unread-answers.ts'
+import { createServerConnections, type ServerConnection, type ServerConnections, type Upstream } from './server-connections.ts'
+import { createUnreadAnswers } from './unread-answers.ts'
 
 export interface ProxyOptions {
   readonly port: number
-  readonly upstream: {
-    readonly host: string
-    readonly port: number
-    readonly servername: string
-    readonly ca: Buffer
-    readonly cert: Buffer
-    readonly key: Buffer
-  }
+  readonly upstream: Upstream
   /** Absent: every user of this machine may connect. */
   readonly only?: { readonly users: ReadonlySet<number>; readonly owners: SocketTable }
   /** Whose requests are sent on; by default those of programs, and of no page of a browser. */
@@ -35,6 +31,13 @@ export interface ProxyDoor {
   answers?(request: IncomingMessage, response: ServerResponse, body: Buffer): boolean
   /** Names of headers that are sent on besides the usual ones. */
   readonly passed?: readonly string[]
+  /** What it sends on has Idempotency-Keys, so that the server does not have to know which answers were read. */
+  readonly hasKeys?: true
+}
+
+interface ForwardedRequest {
+  readonly body: Buffer
+  readonly connection: ServerConnection
 }
 
 export interface LocalProxy {
@@ -48,42 +51,34 @@ export interface LocalProxy {
 /** Of its users; and with those of others, which are closed as soon as their owner is known: nobody keeps its users out. */
 const [maxConnections, maxWithOthers] = [256, 2_048]
 const maxBodyBytes = 128 * 1024
-/** For a request to arrive; without a byte of an answer; of a connection to the server that nobody uses, shorter than the server's own. */
-const [arrivalMs, answerMs, idleMs] = [60_000, 330_000, 30_000]
+/** For a request to arrive; without a byte of an answer. */
+const [arrivalMs, answerMs] = [60_000, 330_000]
+/** For reports about answers, once it is told to stop. */
+const lastReportsMs = 2_000
 /** Longer than clients keep theirs, so that none is closed as it is used. */
 const keepAliveMs = 90_000
 
 /** @param name that its certificate has for sure; undefined: that of the URL. An address is held against the certificate, and sent as no name. */
-export function upstreamAt(
-  { hostname, port }: URL,
-  name: string | undefined,
-): Pick<ProxyOptions['upstream'], 'host' | 'port' | 'servername'> {
+export function upstreamAt({ hostname, port }: URL, name: string | undefined): Pick<Upstream, 'host' | 'port' | 'servername'> {
   const host = hostname.replaceAll(/[[\]]/g, '')
   return { host, port: Number(port || 443), servername: name ?? (isIP(host) === 0 ? host : '') }
 }
 
 /** @throws NodeJS.ErrnoException where the port cannot be used */
 export async function startLocalProxy({ port, upstream, only, door = programsOnly, pace, log }: ProxyOptions): Promise<LocalProxy> {
-  const agent = new ResettableAgent({ keepAlive: true, timeout: idleMs, maxFreeSockets: 32 })
-  const unread = createUnreadAnswers()
-  const connections = createConnectionPace(pace)
+  const connections = createServerConnections(upstream)
+  const handshakes = createConnectionPace(pace)
   const tell = withoutFlood(log)
+  const reports = door.hasKeys ? noReports : createAnswerReports(connections, tell)
+  const unread = createUnreadAnswers(reports)
   /** Of each open connection: whether its user may use it, and what ends its requests that are under way. */
   const clients = new Map<Socket, { readonly admitted: Promise<boolean>; readonly pending: Set<() => void> }>()
   let admittedCount = 0
 
-  /** Whether its user may use the proxy. */
-  async function isAllowed(socket: Socket): Promise<boolean> {
-    if (!only) return true
-    const owner = await only.owners.ownerOf(otherEnd(socket))
-    if (owner !== undefined && only.users.has(owner)) return true
-    if (!socket.destroyed) tell(`refused: a connection of ${owner === undefined ? 'nobody known' : `the user ${owner}`}`)
-    return false
-  }
-
   /** Whoever is not admitted does not hold one of the connections either. */
   async function admit(socket: Socket): Promise<boolean> {
-    if (!(await isAllowed(socket))) endWith(socket, 403, 'This user of the machine may not use the proxy: start it with --user.')
+    if (!(await isAllowed(socket, only, tell)))
+      endWith(socket, 403, 'This user of the machine may not use the proxy: start it with --user.')
     else if (admittedCount >= maxConnections) {
       tell(`refused: more than ${maxConnections} connections`)
       endWith(socket, 503, `The proxy has ${maxConnections} connections, which is the most: close some.`)
@@ -99,12 +94,12 @@ export async function startLocalProxy({ port, upstream, only, door = programsOnl
     const client = { admitted: admit(socket), pending: new Set<() => void>() }
     clients.set(socket, client)
     const end = () => {
-      unread.ended(socket)
       for (const abort of client.pending) abort()
     }
     socket.once('end', end)
     socket.once('close', () => {
       end()
+      unread.closed(socket)
       clients.delete(socket)
     })
   }
@@ -129,32 +124,53 @@ export async function startLocalProxy({ port, upstream, only, door = programsOnl
     const end = () => abort()
     client.pending.add(end)
     response.once('close', () => client.pending.delete(end))
-    if (!hasFreeConnection(agent) && !(await connections.next(() => isGone))) return
-    if (!isGone) abort = forward(request, response, body)
+    // An equal request is another one, or the same, by what is known of the answers before.
+    const trouble = mayAct(request) ? await reports.send() : undefined
+    if (trouble !== undefined)
+      return refuse(response, 503, `The server cannot be told which answers were read, so nothing is sent: ${trouble}.`)
+    const connection = connections.take()
+    if (!connection.isOpen && !(await handshakes.next(() => isGone))) return connection.end()
+    if (isGone) connection.release()
+    else abort = forward(request, response, { body, connection })
   }
 
   /** @returns ends it: the server sees at once that its caller is gone */
-  function forward({ method = 'GET', url = '/', headers, socket }: IncomingMessage, response: ServerResponse, body: Buffer): () => void {
+  function forward(request: IncomingMessage, response: ServerResponse, { body, connection }: ForwardedRequest): () => void {
+    const { method = 'GET', url = '/', headers, socket } = request
     let isSent = false
+    const answer = mayAct(request) ? unread.follow(response, connection) : undefined
+    const sent = () => {
+      isSent = true
+      answer?.sent()
+    }
     const call = https.request({
-      ...upstream,
-      agent,
+      ...connection.options,
       method,
       path: url,
       timeout: answerMs,
-      headers: { ...passedOn(headers, door.passed), ...(body.length > 0 && { 'content-length': body.length }) },
+      headers: {
+        ...passedOn(headers, door.passed),
+        ...(answer && !door.hasKeys && { [answerIdHeader]: answer.id }),
+        ...(body.length > 0 && { 'content-length': body.length }),
+      },
     })
-    call.on('socket', (connection) => {
-      if (call.reusedSocket) isSent = true
-      else connection.once('secureConnect', () => void (isSent = true))
+    call.on('socket', (made) => {
+      if (call.reusedSocket) sent()
+      else made.once('secureConnect', sent)
     })
     call.on('timeout', () => call.destroy(new Error(`no answer for ${answerMs / 1000} s`)))
     call.on('response', (incoming) => {
+      answer?.answered(incoming.headers[answerIdHeader] === answer.id)
       response.writeHead(incoming.statusCode ?? 502, passedBack(incoming.headers))
-      // What breaks in the middle breaks at the client, too.
-      if (!unread.pass(incoming, response)) pipeline(incoming, response, (error) => void (error && response.destroy()))
+      pipeline(incoming, response, (error) => {
+        // What breaks in the middle breaks at the client, too.
+        if (error) response.destroy()
+        else if (!answer) connection.release()
+      })
     })
     call.on('error', (error: NodeJS.ErrnoException) => {
+      if (answer) answer.lost()
+      else connection.end()
       if (socket.destroyed || response.writableFinished) return
       tell(`${method} ${pathOf(url)}: ${error.message || (error.code ?? error.name)}`)
       // Nothing was sent. Where something may have been, the client sees what it would see without the proxy: its connection is gone.
@@ -182,7 +198,7 @@ export async function startLocalProxy({ port, upstream, only, door = programsOnl
 
   return {
     port: (servers[0].address() as AddressInfo).port,
-    probe: () => probe(agent, upstream),
+    probe: () => probe(connections),
     async stop(withinMs) {
       const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)))
       for (const server of servers) server.closeIdleConnections()
@@ -191,9 +207,19 @@ export async function startLocalProxy({ port, upstream, only, door = programsOnl
       }, withinMs)
       await Promise.all(closed)
       clearTimeout(late)
-      agent.destroy()
+      await reports.stop(Math.min(withinMs, lastReportsMs))
+      connections.stop()
     },
   }
+}
+
+/** Whether its user may use the proxy. */
+async function isAllowed(socket: Socket, only: ProxyOptions['only'], tell: (line: string) => void): Promise<boolean> {
+  if (!only) return true
+  const owner = await only.owners.ownerOf(otherEnd(socket))
+  if (owner !== undefined && only.users.has(owner)) return true
+  if (!socket.destroyed) tell(`refused: a connection of ${owner === undefined ? 'nobody known' : `the user ${owner}`}`)
+  return false
 }
 
 /** On 127.0.0.1 and, where the machine has it, ::1: "localhost" is either, and another user must not answer at the one that is left. */
@@ -241,10 +267,22 @@ const passed = ['accept', 'accept-encoding', 'content-type', 'idempotency-key', 
 const passedOn = (headers: IncomingHttpHeaders, more: readonly string[] = []): IncomingHttpHeaders =>
   Object.fromEntries([...passed, ...more].flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])))
 
-const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'trailer', 'te', 'proxy-authenticate'])
+/** What only reads may be asked for again at no harm: nobody has to know whether its answer was read. */
+const mayAct = ({ method }: IncomingMessage): boolean => method !== 'GET' && method !== 'HEAD'
+
+const notPassedBack = new Set([
+  answerIdHeader,
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+  'trailer',
+  'te',
+  'proxy-authenticate',
+])
 
 const passedBack = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)))
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !notPassedBack.has(name)))
 
 /** undefined where it breaks off, and where it is too long: its connection is closed. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
@@ -294,8 +332,6 @@ function endWith(socket: Socket, status: number, message: string): void {
   socket.end(`${[...head, 'connection: close'].join('\r\n')}\r\n\r\n${text}`, () => socket.destroy())
 }
 
-const hasFreeConnection = ({ freeSockets }: https.Agent): boolean => Object.values(freeSockets).some((free) => (free?.length ?? 0) > 0)
-
 /** The server takes no certificate of this client. In TLS 1.3 it says so after the client's end of the handshake, and reads no request before. */
 const isRefusedHandshake = ({ code }: NodeJS.ErrnoException, isReused: boolean): boolean =>
   !isReused && (code?.startsWith('ERR_SSL_') ?? false)
@@ -304,15 +340,23 @@ const pathOf = (url: string): string => url.split('?', 1)[0] ?? ''
 
 const probeMs = 5_000
 
-const probe = (agent: https.Agent, upstream: ProxyOptions['upstream']): Promise<string | undefined> =>
-  new Promise((resolve) => {
-    const call = https.get({ ...upstream, agent, path: '/', timeout: probeMs }, (response) => {
+function probe(connections: ServerConnections): Promise<string | undefined> {
+  const connection = connections.take()
+  return new Promise((resolve) => {
+    const call = https.get({ ...connection.options, path: '/', timeout: probeMs }, (response) => {
       response.resume()
-      response.on('end', () => resolve(response.statusCode === 200 ? undefined : `it answers ${response.statusCode}`))
+      response.on('end', () => {
+        connection.release()
+        resolve(response.statusCode === 200 ? undefined : `it answers ${response.statusCode}`)
+      })
     })
     call.on('timeout', () => call.destroy(new Error(`no answer within ${probeMs / 1000} s`)))
-    call.on('error', (error: NodeJS.ErrnoException) => resolve(error.message || (error.code ?? error.name)))
+    call.on('error', (error: NodeJS.ErrnoException) => {
+      connection.end()
+      resolve(error.message || (error.code ?? error.name))
+    })
   })
+}
 
 /** One line a second, with the number of those that were left out. */
 function withoutFlood(log: (line: string) => void): (line: string) => void {

@@ -5,6 +5,7 @@ import { didYouMean } from '../config/problems.ts'
 import { command } from '../base/layout.ts'
 import {
   PluginFault,
+  isDeclared,
   pluginOnDisk,
   putBackLeftovers,
   record,
@@ -14,14 +15,22 @@ import {
   type StagedPlugin,
 } from '../plugins/index.ts'
 import type { Settings } from '../config/settings.ts'
-import { droppedSpenders, hasSpenders, revokeAll, type RevokeOptions } from './plugin-allowances.ts'
-import { consentTo, passphraseOf, run, whenInForce, type SettingsOf, type Tier, tierOf, versionWords } from './plugin-consent.ts'
+import { droppedSpenders, hasSpenders, revokeAll } from './plugin-allowances.ts'
+import {
+  consentTo,
+  passphraseOf,
+  run,
+  tierOf,
+  versionWords,
+  whenInForce,
+  withYes,
+  type ConsentOptions,
+  type SettingsOf,
+  type Tier,
+} from './plugin-consent.ts'
 
-interface AddOptions {
-  readonly yes?: true
-  readonly trusted?: true
+interface AddOptions extends ConsentOptions {
   readonly name?: string
-  readonly url?: string
 }
 
 const sources = `<source> is a package of the npm registry with its version (@acme/sluice-riverswap@1.2.0), a packed package (.tgz), a folder, or a git URL with a
@@ -43,6 +52,7 @@ export function addCommands(settingsOf: SettingsOf): Command[] {
     .argument('<name>', "the plugin's folder")
     .argument('[version]', 'the version, or a source as for add; without it the newest one of where it came from')
     .option('--yes', 'do not ask')
+    .option('--trusted', `for one that is trusted, ${withYes}`)
     .option('--url <url>', 'the running server, which revokes (default: that of these settings, on this machine)')
     .addHelpText('after', `\n${sources}`)
     .action((name: string, version: string | undefined, options: AddOptions) =>
@@ -54,7 +64,7 @@ export function addCommands(settingsOf: SettingsOf): Command[] {
 async function added(source: string, { yes, trusted, name, url }: AddOptions, settings: Settings): Promise<string> {
   const staged = await stagePlugin(source, { settings, ...(name !== undefined && { name }) })
   try {
-    return await settle(staged, trusted ? 'trusted' : 'contained', { ...(yes && { yes }), ...(url !== undefined && { url }) }, settings)
+    return await settle(staged, () => tierOf(staged.onDisk, trusted ? 'trusted' : 'contained'), { yes, trusted, url }, settings)
   } catch (thrown) {
     if (!(thrown instanceof PluginFault)) throw thrown
     // It is not there, and so cannot be trusted by its name.
@@ -63,18 +73,40 @@ async function added(source: string, { yes, trusted, name, url }: AddOptions, se
   }
 }
 
-async function updated(name: string, version: string | undefined, { yes, url }: AddOptions, settings: Settings): Promise<string> {
+async function updated(name: string, version: string | undefined, options: AddOptions, settings: Settings): Promise<string> {
   const lock = readLock(settings.confDir)
   const before = lock[name]
   if (before === undefined)
     throw new Error(`${name} is not in ${lockFile(settings.confDir)}${didYouMean(name, Object.keys(lock))}: ${command} plugin add <source>`)
+  if (options.trusted && before.tier !== 'trusted') throw raised(name, 'trusted')
   await putBackLeftovers(settings)
   const { plugin } = pluginOnDisk(name, settings)
   const { sha256, source } = before
   const replaces = { name, folder: plugin.origin, sha256, ...(source !== undefined && { source }) }
   const staged = await stagePlugin(newer(source, version, name), { settings, replaces })
-  return settle(staged, before.tier, { ...(yes && { yes }), ...(url !== undefined && { url }) }, settings)
+  return settle(staged, () => tierOfUpdate(staged, before.tier), options, settings)
 }
+
+/** From the one that may do least to the one that may do most. */
+const tiers: readonly Tier[] = ['data', 'contained', 'trusted']
+
+/** That of before, or a lower one where its code is gone. @throws PluginFault where it would be a higher one: its authors decide what an update brings */
+function tierOfUpdate({ name, onDisk }: StagedPlugin, before: Tier): Tier {
+  const tier = tierOf(onDisk, isDeclared(onDisk.plugin) ? 'data' : before)
+  if (tiers.indexOf(tier) > tiers.indexOf(before)) throw raised(name, tier)
+  return tier
+}
+
+const raised = (name: string, tier: Tier): PluginFault =>
+  new PluginFault(
+    'consent',
+    tier === 'trusted'
+      ? `${name} is not trusted, and an update does not change that: nothing was changed`
+      : `${name} was allowed as data alone, and the new version has code: nothing was changed`,
+    tier === 'trusted'
+      ? `Update it without --trusted. If you trust it then: ${command} plugin trust ${name}`
+      : `To let its code run, contained: ${command} plugin remove ${name}, then ${command} plugin add <source>.`,
+  )
 
 /** What to fetch for another version. @throws PluginFault where that is not known */
 function newer(source: string | undefined, version: string | undefined, name: string): string {
@@ -103,13 +135,22 @@ function isThere(version: string | undefined): boolean {
 }
 
 /** Shows it, asks, and puts it in its place; or leaves everything as it was. */
-async function settle(staged: StagedPlugin, asking: Tier, options: RevokeOptions, settings: Settings): Promise<string> {
+async function settle(staged: StagedPlugin, tierNow: () => Tier, options: ConsentOptions, settings: Settings): Promise<string> {
   const { name, onDisk, source } = staged
   const before = readLock(settings.confDir)[name]
   try {
-    const tier = tierOf(onDisk, asking)
+    const tier = tierNow()
     if (before?.sha256 === onDisk.files.sha256 && before.tier === tier) return `${name} has these files already.`
-    const asked = await consentTo({ name, onDisk, before, tier, yes: options.yes === true, url: options.url, settings })
+    const asked = await consentTo({
+      name,
+      onDisk,
+      before,
+      tier,
+      yes: options.yes === true,
+      trusts: options.trusted === true,
+      url: options.url,
+      settings,
+    })
     const passphrase = await passphraseOf(settings)
     // Its files are moved from there.
     const inForce = whenInForce(asked, onDisk.plugin.folder)

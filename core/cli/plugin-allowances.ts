@@ -173,8 +173,8 @@ async function isTakenUp(server: ServerClient, name: string, sha256: string): Pr
 }
 
 export interface RevokeOptions {
-  readonly yes?: true
-  readonly url?: string
+  readonly yes?: boolean | undefined
+  readonly url?: string | undefined
 }
 
 interface Revocation {

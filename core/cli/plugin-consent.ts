@@ -20,6 +20,7 @@ import {
   record,
   verify,
   whyNotContained,
+  withArticle,
   type PluginOnDisk,
 } from '../plugins/index.ts'
 import { named, oneLine, quoted } from '../base/printable.ts'
@@ -42,14 +43,17 @@ export function consentCommands(settingsOf: SettingsOf): Command[] {
     .argument('<name>', "the plugin's folder")
     .action((name: string) => run(async () => shown(name, settingsOf())))
 
-  const remember = (tier: Tier, description: string) =>
-    new Command(tier === 'trusted' ? 'trust' : 'allow')
+  const remember = (tier: Tier, description: string) => {
+    const remembering = new Command(tier === 'trusted' ? 'trust' : 'allow')
+    if (tier === 'trusted') remembering.option('--trusted', withYes)
+    return remembering
       .description(description)
       .argument('<name>', "the plugin's folder")
       .option('--yes', 'do not ask')
       .option('--url <url>', 'the running server, which says what wallets have approved (default: that of these settings, on this machine)')
       .addHelpText('after', `\n${about[tier]}\nIt is recorded in sluice.lock beside the conf folder, with the SHA-256 of all its files.`)
-      .action((name: string, options: RevokeOptions) => run(async () => consent(name, tier, options, settingsOf())))
+      .action((name: string, options: ConsentOptions) => run(async () => consent(name, tier, options, settingsOf())))
+  }
 
   const check = new Command('verify')
     .description('check that the plugins of sluice.lock have the files that were allowed; exits with 1 when not')
@@ -71,6 +75,13 @@ export function consentCommands(settingsOf: SettingsOf): Command[] {
     remove,
   ]
 }
+
+export interface ConsentOptions extends RevokeOptions {
+  /** Trusted without a question, where `yes` is there too: `yes` alone trusts nothing. */
+  readonly trusted?: boolean | undefined
+}
+
+export const withYes = 'with --yes: trust these files without a question, which --yes alone does not'
 
 const about: Readonly<Record<Tier, string>> = {
   contained:
@@ -102,7 +113,12 @@ async function shown(name: string, settings: Settings): Promise<string> {
   const scope = isBuiltIn ? releasedScope(name, { confDir: settings.confDir, environment: process.env }) : undefined
   if (scope) return builtInWords(name, scope).join('\n')
   // Of the release's plugins these alone have nothing that the signer goes by.
-  if (isBuiltIn) return [`${name} ${version}, an interface, built in: this release allows it`, ...interfaceWords].join('\n')
+  if (isBuiltIn)
+    return [
+      `${name} ${version}, an interface, built in: this release allows it`,
+      interfaceServes,
+      '  any path: what its request is for',
+    ].join('\n')
   const onDisk = pluginOnDisk(name, settings)
   const locked = readLock(settings.confDir)[name]
   const lines = [`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`]
@@ -128,7 +144,7 @@ const confChanged = 'Your conf has other contracts than were allowed.'
 const confRemedy = (name: string, { tier }: LockedPlugin): string =>
   `On the networks above the signer goes by those in conf from the next start on; for others it signs nothing before you type ${command} plugin ${tier === 'trusted' ? 'trust' : 'allow'} ${name} again.`
 
-async function consent(name: string, asking: Tier, { yes, url }: RevokeOptions, settings: Settings): Promise<string> {
+async function consent(name: string, asking: Tier, { yes, trusted, url }: ConsentOptions, settings: Settings): Promise<string> {
   const onDisk = pluginOnDisk(name, settings)
   const tier = tierOf(onDisk, asking)
   const before = readLock(settings.confDir)[name]
@@ -141,7 +157,7 @@ async function consent(name: string, asking: Tier, { yes, url }: RevokeOptions, 
     if (!unheld) return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'} already, with these files.`
     complain(`The signer does not sign for ${name}: ${unheld.problem}.`)
   }
-  const asked = await consentTo({ name, onDisk, before, tier, yes: yes === true, url, settings })
+  const asked = await consentTo({ name, onDisk, before, tier, yes: yes === true, trusts: trusted === true, url, settings })
   await record(name, asked, settings, passphrase ?? (await passphraseOf(settings)))
   return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'}, in ${lockFile(settings.confDir)}. ${whenInForce(asked, onDisk.plugin.folder)}`
 }
@@ -175,24 +191,68 @@ interface ConsentRequest {
   readonly before: LockedPlugin | undefined
   readonly tier: Tier
   readonly yes: boolean
+  /** Said by a flag of its own. */
+  readonly trusts: boolean
   /** Of the running server, where it is not that of the settings. */
   readonly url?: string | undefined
   readonly settings: Settings
 }
 
 /** Shows what a plugin may do, and asks. Records nothing. @returns the record @throws Error without a yes */
-export async function consentTo({ name, onDisk, before, tier, yes, url, settings }: ConsentRequest): Promise<LockedPlugin> {
+export async function consentTo({ name, onDisk, before, tier, yes, trusts, url, settings }: ConsentRequest): Promise<LockedPlugin> {
   const say = (lines: readonly string[]) => complain(lines.join('\n'))
   say([`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`])
   if (before) say(changes(name, onDisk, before, settings))
   if (before?.sha256 === onDisk.files.sha256 && isConfNewer(onDisk, before, settings)) say([confChanged])
   if (tier !== 'data') await askToRun(yes, onDisk.plugin.folder, settings, say)
   const asked = await examine(onDisk, tier, settings)
-  say(['', ...words(name, asked, settings), '', about[tier], ...(before ? ['', ...declaredChanges(before, asked, settings)] : [])])
+  if (before && before.kind !== asked.kind) throw ofAnotherKind(name, before.kind, asked.kind)
+  say(['', ...words(name, asked, settings), ...(before ? ['', ...declaredChanges(before, asked, settings)] : [])])
   const rights = await rightsWords(asked, settings, url)
   if (rights.length > 0) say(rights)
-  await confirm(`${tier === 'trusted' ? 'Trust' : 'Allow'} it? Type yes: `, yes)
+  const { meaning, question, answer } = lastQuestion(name, asked, before)
+  say(['', ...meaning])
+  await confirm(question, {
+    yes: yes && (tier !== 'trusted' || trusts),
+    answer,
+    flags: tier === 'trusted' ? '--yes and --trusted: --yes alone trusts nothing' : '--yes',
+  })
   return asked
+}
+
+const ofAnotherKind = (name: string, was: LockedPlugin['kind'], is: LockedPlugin['kind']): PluginFault =>
+  new PluginFault(
+    'consent',
+    `${name} was allowed as ${withArticle(was)}, and says now that it is ${withArticle(is)}: nothing was changed`,
+    `If that is meant: ${command} plugin remove ${name}, and then allow it anew.`,
+  )
+
+/** Where it runs, for people. */
+const places: Readonly<Record<Tier, string>> = {
+  contained: 'contained, in a process of its own',
+  trusted: 'trusted, in the server itself',
+  data: 'data alone, of which nothing is run',
+}
+
+interface LastQuestion {
+  readonly meaning: readonly string[]
+  readonly question: string
+  /** What has to be typed: the name of what is to run in the server. */
+  readonly answer: string
+}
+
+/** What is asked last, and what the answer means: a change of the tier stands where it is read. */
+export function lastQuestion(
+  name: string,
+  { kind, tier }: Pick<LockedPlugin, 'kind' | 'tier'>,
+  before: Pick<LockedPlugin, 'tier'> | undefined,
+): LastQuestion {
+  const meaning = [
+    ...(before && before.tier !== tier ? [`Its tier changes: it was ${places[before.tier]}. From now on it is ${places[tier]}.`] : []),
+    about[tier],
+  ]
+  if (tier !== 'trusted') return { meaning, question: `Allow ${name} as ${withArticle(kind)}? Type yes: `, answer: 'yes' }
+  return { meaning, question: `Trust ${name} as ${withArticle(kind)}, in the server itself? Type its name: `, answer: name }
 }
 
 /**
@@ -208,7 +268,7 @@ async function askToRun(yes: boolean, folder: string, settings: Settings, say: (
       ? 'Its code is run once now, to read what it declares: contained, without files, network and environment.'
       : 'Its code is run once now, to read what it declares. This system cannot contain it: it can do there what you can.',
   ])
-  if (hasTerminal() || yes) return confirm('Go on? Type yes: ', yes)
+  if (hasTerminal() || yes) return confirm('Go on? Type yes: ', { yes, answer: 'yes', flags: '--yes' })
   if (notContained)
     throw new Error(
       `There is no terminal to ask at, and what it may do is not shown before its code is run: read ${folder}, and say --yes.`,
@@ -225,10 +285,19 @@ const givenPassphrase = ({ passphraseFile }: Settings['wallet']): string | undef
 /** That of the seals where nobody has to be asked. */
 const givenForSeals = (wallet: Settings['wallet']): string | undefined => sealPassphrase(wallet) ?? givenPassphrase(wallet)
 
-async function confirm(question: string, yes: boolean): Promise<void> {
+interface Confirmation {
+  /** It was answered by flags. */
+  readonly yes: boolean
+  readonly answer: string
+  /** Which do. */
+  readonly flags: string
+}
+
+async function confirm(question: string, { yes, answer, flags }: Confirmation): Promise<void> {
   if (yes) return
-  if (!hasTerminal()) throw new Error('There is no terminal to ask at; nothing was changed. Read what is above, and say --yes.')
-  if (!isYes(await ask(question))) throw new Error('Not allowed; nothing was changed.')
+  if (!hasTerminal()) throw new Error(`There is no terminal to ask at; nothing was changed. Read what is above, and say ${flags}.`)
+  const said = await ask(question)
+  if (answer === 'yes' ? !isYes(said) : said.trim() !== answer) throw new Error('Not allowed; nothing was changed.')
 }
 
 async function verified(name: string | undefined, settings: Settings): Promise<string> {
@@ -295,26 +364,51 @@ const size = ({ files: { files } }: PluginOnDisk): string =>
 export const versionWords = (version: string | undefined): string =>
   version === undefined ? '' : named(version) === version ? ` ${version}` : `, by its own word of the version ${quoted(version)}`
 
-const interfaceWords = [
-  'With a port it answers requests there, and sees all of them. While it answers a client it may do what that client may, and nothing else:',
-  'give its callers certificates with few permissions and limits.',
-]
+/** As it is written where it is a plain path, else in quotes. */
+const spokenPath = (path: string): string => (/^(GET|POST|DELETE) [\w/:.~-]{1,200}$/.test(path) ? path : quoted(path))
+
+const interfaceServes =
+  'With a port it answers requests there, and sees all of them. For the caller of a request it may call, with the rights of that caller:'
+
+/** Which requests it answers, and what it may do for their callers. */
+function interfaceWords({ tier, calls, decides = [] }: Pick<LockedPlugin, 'tier' | 'calls' | 'decides'>): string[] {
+  return [
+    interfaceServes,
+    ...(calls === undefined
+      ? [
+          '  any path with GET: every endpoint that reads',
+          '  any other path: every endpoint that reads, or makes a transaction. It does not name its paths.',
+        ]
+      : Object.entries(calls).map(
+          ([path, endpoints]) => `  ${spokenPath(path)}: ${endpoints.length === 0 ? 'nothing' : endpoints.map(named).join(', ')}`,
+        )),
+    ...decides.map(
+      (path) =>
+        `  ${spokenPath(path)} signs amounts, tokens and wallets that its caller did not name, and as many transactions as it wants`,
+    ),
+    ...(tier === 'trusted' ? [] : [`${decides.length > 0 ? 'Other' : 'Its'} paths sign what their callers sent, once for each endpoint.`]),
+    'Give its callers certificates with few permissions and limits.',
+  ]
+}
 
 /** What it may do, for people. */
-function words(name: string, { version, kind, tier, networks, signs, hosts }: LockedPlugin, { confDir }: Settings): string[] {
+function words(name: string, record: LockedPlugin, { confDir }: Settings): string[] {
+  const { version, kind, tier, keys, networks, signs, hosts, deposits } = record
   // A contract takes a call of the wallet for the wallet's own, whichever plugin made it.
   const owners = tier === 'trusted' ? {} : releasedOwners({ confDir, environment: process.env })
-  const venues = Object.entries(networks).flatMap(([network, { contracts, spenders, chainId }]) => [
-    `On ${named(network)}${tier === 'data' && chainId !== undefined ? `, chain id ${chainId}` : ''}${Object.keys(contracts).length === 0 ? '.' : ', where wallets may be made to call'}`,
+  const venues = Object.entries(networks).flatMap(([network, { contracts, spenders, chainId, local }]) => [
+    `On ${named(network)}${chainId === undefined ? '' : `, chain id ${chainId}`}${local ? ', a local network: keys that everybody knows sign there' : ''}${Object.keys(contracts).length === 0 ? '.' : ', where wallets may be made to call'}`,
     ...Object.entries(contracts).map(
       ([label, address]) =>
         `  ${named(address)}  ${named(label)}${spenders.includes(address) ? ', and approve tokens to it' : ''}${sharedWords(ownersOf(owners, network, address))}`,
     ),
   ])
   const lines = [
-    `${name}${versionWords(version)}, ${kind === 'interface' ? 'an' : 'a'} ${kind}, ${tierWords[tier]}`.trimStart(),
-    ...(kind === 'interface' ? interfaceWords : []),
+    `${name}${versionWords(version)}, ${withArticle(kind)}, ${tierWords[tier]}`.trimStart(),
+    ...(kind === 'interface' ? interfaceWords(record) : []),
+    ...(keys === undefined ? [] : [`The keys of its wallets are on the curve ${keys}.`]),
     ...venues,
+    ...depositWords(tier, deposits),
     ...signWords(signs),
     ...webWords(tier, hosts),
   ]
@@ -338,6 +432,18 @@ const signWords = (signs: ReleasedScope['signs']): string[] =>
   signs.length === 0
     ? ['It has no typed data signed.']
     : ['It may have typed data signed:', ...signs.map(({ domain, primaryType }) => `  ${named(primaryType)} of ${named(domain)}`)]
+
+/** Nobody but a trusted one has any signed. */
+const depositWords = (tier: Tier, deposits: LockedPlugin['deposits'] = []): string[] =>
+  tier !== 'trusted' || deposits.length === 0
+    ? []
+    : [
+        'It may have deposits sent to these addresses, which leave the wallet by a plain transfer:',
+        ...deposits.map(
+          ({ chain, network, token, recipient }) =>
+            `  ${named(recipient)}  of the token ${named(token)} on ${named(`${chain}/${network}`)}`,
+        ),
+      ]
 
 const tierWords: Readonly<Record<Tier, string>> = {
   contained: 'allowed',

@@ -1,8 +1,9 @@
 import { Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
 import type { LoadResult } from '../plugins/index.ts'
-import { named, plainJson } from '../base/printable.ts'
+import { named, plainJson, withoutStop } from '../base/printable.ts'
 import { command } from '../base/layout.ts'
+import { passphraseForSeals } from '../keys/get-passphrase.ts'
 import { quarantinesOn, quarantineWords } from './plugin-lift.ts'
 import { serverOf } from './server-options.ts'
 import { say, table } from './output.ts'
@@ -27,11 +28,11 @@ export function listCommand(settingsOf: () => Settings): Command {
 
 /** As a start with these settings would load them, with the networks that it starts beside the devnet. */
 async function wouldLoad(settings: Settings): Promise<LoadResult> {
-  const [{ allowedPlugins, tryPlugins }, { expectedAddresses }] = await Promise.all([
+  const [{ allowedForCommand, tryPlugins }, { expectedAddresses }] = await Promise.all([
     import('../plugins/index.ts'),
     import('../devnet/local-sites.ts'),
   ])
-  const allowed = await allowedPlugins(settings)
+  const allowed = await allowedForCommand(settings, passphraseForSeals(settings.wallet))
   return tryPlugins(settings, allowed, expectedAddresses(settings, allowed.found))
 }
 
@@ -66,7 +67,7 @@ export function pluginTable(
       cells: [name, kind, tier, versionIn(manifest.version), manifest.trading_type.join(',') || '-', networksIn(available_networks, kind)],
       below: [
         ...quarantined(name),
-        ...unserved.map(({ chain, network, reason, remedy }) => `does not serve ${chain}/${network}: ${reason}. ${remedy}`),
+        ...unserved.map(({ chain, network, reason, remedy }) => `does not serve ${chain}/${network}: ${withoutStop(reason)}. ${remedy}`),
         ...deprecated,
       ],
     })),

@@ -189,7 +189,7 @@ function templateOf(kind: string | undefined, family = familyOfEthereum): Templa
 function refuseName(name: string, { plugins }: Settings): void {
   if (!namePattern.test(name))
     throw new Error(
-      `'${name}' is not a valid name of a plugin: use lower-case letters, digits and hyphens, at most 64, such as my-exchange. The name any stands for all connectors.`,
+      `'${name}' is not a valid name of a plugin: use lower-case letters, digits and hyphens, at most 64, such as my-exchange. The name any stands for all connectors; constructor is not allowed either.`,
     )
   const { found } = findPlugins([builtInPlugins, ...plugins.folders.filter((each) => existsSync(each))], [])
   const rival = found.find((each) => each.name === name)

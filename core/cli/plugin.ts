@@ -28,7 +28,7 @@ const forExample: Readonly<Record<string, readonly string[]>> = {
   show: ['plugin show riverswap'],
   allow: ['plugin allow riverswap', 'plugin allow riverswap --yes'],
   verify: ['plugin verify', 'plugin verify riverswap'],
-  trust: ['plugin trust my-chain'],
+  trust: ['plugin trust my-chain', 'plugin trust my-chain --yes --trusted'],
   remove: ['plugin remove riverswap', 'plugin remove riverswap --url https://sluice.example.org:15888'],
   lift: ['plugin lift riverswap', 'plugin lift riverswap --url https://sluice.example.org:15888 --as operator'],
   test: ['plugin test plugins/riverswap', 'plugin test --trusted --network testnet plugins/my-chain'],

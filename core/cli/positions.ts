@@ -1,8 +1,9 @@
 import { Command } from 'commander'
 import * as Type from 'typebox'
 import * as Value from 'typebox/value'
-import { AMMLiquidityPositionResponse } from '../api/range.ts'
+import { AMMLiquidityPositionResponse, AMMLiquidityRefusedResponse } from '../api/range.ts'
 import type { JournaledTransaction } from '../api/transactions.ts'
+import { addressKey, isSameAddress } from '../base/addresses.ts'
 import { isObject } from '../base/json.ts'
 import { plainJson } from '../base/printable.ts'
 import type { Settings } from '../config/settings.ts'
@@ -30,8 +31,12 @@ export interface OpenedPosition {
   readonly tokenId?: string
   readonly txHash: string | null
   readonly openedAt: string
-  /** false: no answer told its client of it, or its last close came to nothing, and nobody has used its id since. */
+  /**
+   * false: no answer told its client of it, or its client was refused what it asked of it last, or its last close came to nothing; and nobody has used its
+   * id since.
+   */
   readonly isFollowed: boolean
+  readonly refused?: LastRefusal
   /** The transaction of that close. */
   readonly failedClose?: string | null
   readonly token0?: string
@@ -44,10 +49,15 @@ export interface OpenedPosition {
   readonly unavailable?: string
 }
 
+/** What a client was refused last, which may take that for proof that the position is gone. */
+type LastRefusal = Pick<RefusedPosition, 'asked' | 'client' | 'error'> & { readonly at: string }
+
+type RefusedPosition = AMMLiquidityRefusedResponse['positions'][number]
+
 const mostTransactions = 100_000
 
 export const orphanedMeans =
-  'only those whose client was never told of them, or whose last close came to nothing, and whose id nobody has used since'
+  'only those whose client was never told of them, or was refused what it asked of them last, or whose last close came to nothing, and whose id nobody has used since'
 
 /** `sluice positions`: ranges of liquidity that were opened through a running server, and which of them nobody follows. */
 export function positionsCommand(settingsOf: () => Settings): Command {
@@ -82,15 +92,19 @@ export async function findPositions(
   // Without the client: one that another client has adopted is followed, too.
   const transactions = await liquidityChanges(server, { address, since: from })
   const uses = usesIn(transactions)
+  const wallets = await walletsOf(server)
+  const refusals = await refusalsOf(server)
   const found: OpenedPosition[] = []
   for (const each of transactions.filter((one) => isOpen(one) && (client === undefined || one.client === client))) {
     const opened = openedBy(each, textOf(each.fill, 'tokenId') ?? (await tokenIdOf(server, each)))
     if (!opened) continue
     const use = await useOf(server, each, opened, uses)
     const hasFailed = use?.is === 'not closed'
-    const isFollowed = use === undefined ? !neverTold.includes(each.delivery?.state) : !hasFailed
+    const refused = refusedSince(each, opened, use, refusals)
+    const isFollowed = refused === undefined && (use === undefined ? !neverTold.includes(each.delivery?.state) : !hasFailed)
     if (use?.is === 'burnt' || (orphaned && isFollowed)) continue
-    const now = await positionNow(server, { ...opened, isFollowed, ...(hasFailed && { failedClose: use.txHash }) })
+    const why = { isFollowed, ...(refused && { refused }), ...(hasFailed && { failedClose: use.txHash }) }
+    const now = await positionNow(server, { ...opened, ...why }, wallets)
     if (now) found.push(now)
   }
   return found
@@ -123,12 +137,13 @@ function keyOf({ chain, network, connector = '' }: JournaledTransaction, version
 }
 
 /**
- * A request has named it, whose sender knows its id; or has burnt it, for good; or the last one was to burn it and never will, so that its sender may have
- * been told of a close which a reorganisation took back.
+ * A request has named it, whose sender knows its id; or burns it, which is not final; or has burnt it, for good; or the last one was to burn it and never
+ * will, so that its sender may have been told of a close which a reorganisation took back.
  */
-type Use =
-  | { readonly is: 'named' | 'burnt'; readonly createdAt: number }
-  | { readonly is: 'not closed'; readonly createdAt: number; readonly txHash: string | null }
+type Use = { readonly createdAt: number; readonly client: string | undefined } & (
+  | { readonly is: 'named' | 'burns' | 'burnt' }
+  | { readonly is: 'not closed'; readonly txHash: string | null }
+)
 
 function usesIn(transactions: readonly JournaledTransaction[]): ReadonlyMap<string, Use> {
   const uses = new Map<string, Use>()
@@ -143,12 +158,52 @@ function usesIn(transactions: readonly JournaledTransaction[]): ReadonlyMap<stri
 }
 
 function useBy(each: JournaledTransaction): Use {
-  const { request, createdAt, txHash, final } = each
+  const { request, createdAt, client, txHash, final } = each
   const fields = isObject(request?.fields) ? request.fields : {}
   const isWhole = Number(textOf(fields, 'decreasePercent') ?? 100) === 100
   const burns = request?.path === '/amm/liquidity/remove' && fields['burn'] === true && isWhole
-  if (!burns || !final) return { is: 'named', createdAt }
-  return isMined(each) ? { is: 'burnt', createdAt } : { is: 'not closed', createdAt, txHash }
+  const by = { createdAt, client }
+  if (!burns) return { is: 'named', ...by }
+  if (!final) return { is: 'burns', ...by }
+  return isMined(each) ? { is: 'burnt', ...by } : { is: 'not closed', ...by, txHash }
+}
+
+const Refusals = Type.Pick(AMMLiquidityRefusedResponse, ['positions'])
+
+async function refusalsOf(server: ServerClient): Promise<readonly RefusedPosition[]> {
+  const { status, text } = await server.get('/amm/liquidity/refused', {})
+  const answer: unknown = JSON.parse(text)
+  if (status === 200 && Value.Check(Refusals, answer)) return answer.positions
+  throw notOfThisVersion(status)
+}
+
+/** Of who opened it, or used it last. Another client never knew it, and one that is answered later follows it. */
+function refusedSince(
+  { client, createdAt, attempts }: JournaledTransaction,
+  { chain, network, connector, version, tokenId }: Omit<OpenedPosition, 'isFollowed'>,
+  use: Use | undefined,
+  refusals: readonly RefusedPosition[],
+): LastRefusal | undefined {
+  if (use?.is === 'burns') return undefined
+  const names = [...(tokenId === undefined ? [] : [tokenId]), ...attempts.map(({ txHash }) => txHash.toLowerCase())]
+  const found = refusals.find(
+    (each) =>
+      each.chain === chain &&
+      each.network === network &&
+      each.connector === connector &&
+      (version === undefined || each.version === version) &&
+      names.includes(each.tokenId) &&
+      (each.client === client || each.client === use?.client) &&
+      each.refusedAt > Math.max(createdAt, use?.createdAt ?? 0),
+  )
+  return (
+    found && {
+      at: new Date(found.refusedAt).toISOString(),
+      asked: found.asked,
+      client: found.client,
+      ...(found.error !== undefined && { error: found.error }),
+    }
+  )
 }
 
 const OfVersion = Type.Object({ version: Type.String() })
@@ -209,11 +264,31 @@ function openedBy(open: JournaledTransaction, tokenId: string | undefined): Omit
   }
 }
 
-const Position = Type.Pick(AMMLiquidityPositionResponse, ['token0', 'token1', 'amount0', 'amount1', 'unclaimedToken0', 'unclaimedToken1'])
+const Wallets = Type.Array(Type.Object({ address: Type.String() }))
+
+async function walletsOf(server: ServerClient): Promise<ReadonlySet<string>> {
+  const { text } = await server.get('/wallet', {})
+  const answer: unknown = JSON.parse(text)
+  return new Set(Value.Check(Wallets, answer) ? answer.map(({ address }) => addressKey(address)) : [])
+}
+
+const Position = Type.Pick(AMMLiquidityPositionResponse, [
+  'owner',
+  'token0',
+  'token1',
+  'amount0',
+  'amount1',
+  'unclaimedToken0',
+  'unclaimedToken1',
+])
 const Refusal = Type.Object({ name: Type.String(), message: Type.String(), details: Type.Optional(Type.Unknown()) })
 
-/** undefined: it is final that it is gone. */
-async function positionNow(server: ServerClient, opened: OpenedPosition): Promise<OpenedPosition | undefined> {
+/** undefined: it is final that it is gone, or it was given away. @param wallets those that the certificate may use, by `addressKey` */
+async function positionNow(
+  server: ServerClient,
+  opened: OpenedPosition,
+  wallets: ReadonlySet<string>,
+): Promise<OpenedPosition | undefined> {
   const { chain, network, connector, version, tokenId } = opened
   if (tokenId === undefined) return opened
   const { status, text } = await server.post('/amm/liquidity/position', {
@@ -225,17 +300,22 @@ async function positionNow(server: ServerClient, opened: OpenedPosition): Promis
   })
   const answer: unknown = JSON.parse(text)
   if (status === 200 && Value.Check(Position, answer)) {
-    const { token0, token1, amount0, amount1, unclaimedToken0, unclaimedToken1 } = answer
+    const { owner, token0, token1, amount0, amount1, unclaimedToken0, unclaimedToken1 } = answer
+    if (!isSameAddress(owner, opened.address) && !wallets.has(addressKey(owner))) return undefined
     return { ...opened, token0, token1, amount0, amount1, unclaimedToken0, unclaimedToken1 }
   }
   if (Value.Check(Refusal, answer)) {
     const { name, message, details } = answer
+    // Whoever may see the transaction that opened it may use that wallet: it belongs to another one now.
+    if (name === 'FORBIDDEN') return undefined
     if (name !== 'UNKNOWN_POSITION') return { ...opened, unavailable: message }
     if (isObject(details) && details['final'] === true) return undefined
     return { ...opened, unavailable: 'It is not there at this block, which is not final yet: ask again some blocks later.' }
   }
-  throw new Error(`The response is not from a Sluice server of this version: HTTP ${status}.`)
+  throw notOfThisVersion(status)
 }
+
+const notOfThisVersion = (status: number) => new Error(`The response is not from a Sluice server of this version: HTTP ${status}.`)
 
 function describePositions(found: readonly OpenedPosition[], server: ServerClient): string {
   const rows = found.map((each) => ({
@@ -253,7 +333,7 @@ function describePositions(found: readonly OpenedPosition[], server: ServerClien
 }
 
 function linesBelow(
-  { isFollowed, failedClose, unavailable, openedAt, txHash, ...position }: OpenedPosition,
+  { isFollowed, refused, failedClose, unavailable, openedAt, txHash, ...position }: OpenedPosition,
   { curl }: Pick<ServerClient, 'curl'>,
 ): string[] {
   const { chain, network, connector, version, address, tokenId, amount0, amount1, unclaimedToken0, unclaimedToken1 } = position
@@ -264,6 +344,7 @@ function linesBelow(
   return [
     opened,
     ...(now === undefined ? [] : [now]),
+    ...(refused === undefined ? [] : [refusedWords(refused)]),
     ...(failedClose === undefined ? [] : [`its close ${failedClose} came to nothing, also where its client was told that it is done`]),
     ...(isFollowed || tokenId === undefined
       ? []
@@ -273,4 +354,11 @@ function linesBelow(
           `close: ${curl('/amm/liquidity/remove', { ...named, burn: true })}`,
         ]),
   ]
+}
+
+function refusedWords({ asked, client, at, error }: LastRefusal): string {
+  const what = asked === 'close' ? 'its close' : 'asking for it'
+  const how = error === undefined ? `by ${client} at ${at} had no answer that arrived` : `was refused to ${client} at ${at} (${error})`
+  const since = asked === 'close' ? 'nothing closed it since' : `${client} was told nothing of it since`
+  return `${what} ${how}, and ${since}: ${client} may count it as closed`
 }

@@ -2,7 +2,9 @@ import { Command } from 'commander'
 import { StartError } from '../config/problems.ts'
 import { loadSettings, type Settings, type Flags } from '../config/settings.ts'
 import { command, version } from '../base/layout.ts'
+import { oneLine } from '../base/printable.ts'
 import { containsKey } from '../keys/curves.ts'
+import { passphraseForSeals } from '../keys/get-passphrase.ts'
 import { complain, say, showFinding } from './output.ts'
 import type { WalletContext } from './wallet.ts'
 import { reasonOf } from '../base/errors.ts'
@@ -82,15 +84,13 @@ function readFlag(text: string, flags: Record<string, string>): Record<string, s
 }
 
 async function walletContext(settings: Settings): Promise<WalletContext> {
-  const { chainNames } = await import('./wallet.ts')
+  const { installedChains } = await import('./chains.ts')
   const { passphraseFromFile } = await import('../keys/get-passphrase.ts')
   const passphrase = passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: settings.wallet.passphraseFile })
   const { socket } = settings.signer
-  let chains: ReturnType<typeof chainNames> | undefined
   return {
     dataDir: settings.data.dir,
-    // Each plugin runs for it.
-    chains: async () => (chains ??= chainNames(settings)),
+    chains: async () => new Map([...(await installedChains(settings))].map(([name, { curve }]) => [name, curve])),
     ...(passphrase !== undefined && { passphrase }),
     ...(socket !== undefined && { signerSocket: socket }),
   }
@@ -156,9 +156,14 @@ async function devnetCommand(settingsOf: (flags?: Flags) => Settings): Promise<C
     .option('--port <number>', 'port of its node (devnet.port)')
     .action(async ({ port }: { port?: string }) => {
       const settings = settingsOf(port === undefined ? {} : { 'devnet.port': port })
-      const { bringUpDevnet } = await import('../devnet/start-devnet.ts')
+      const [{ bringUpDevnet }, { allowedForCommand }] = await Promise.all([
+        import('../devnet/start-devnet.ts'),
+        import('../plugins/index.ts'),
+      ])
       try {
-        const devnet = await bringUpDevnet(settings, say)
+        const allowed = await allowedForCommand(settings, passphraseForSeals(settings.wallet))
+        for (const { name, reason, remedy } of allowed.refused) say(oneLine(`${name} is left out: ${reason}. ${remedy}`))
+        const devnet = await bringUpDevnet(settings, say, { allowed })
         say(`The devnet (chain id ${devnet.chainId}) answers at ${devnet.rpcUrl}; Ctrl-C ends it.`)
         const ended = devnet.ended.then(() => 'The devnet ended.')
         const stopped = new Promise<string>((resolve) => {

@@ -10,6 +10,7 @@ import { complain, examples, printError, say } from './output.ts'
 import { certificateOf, givenUrl, ownName, urlOf } from './server-client.ts'
 import { createSocketTable, type SocketTable } from '../base/socket-table.ts'
 import { reasonOf } from '../base/errors.ts'
+import { withoutStop } from '../base/printable.ts'
 
 interface Options {
   readonly client: string
@@ -82,7 +83,7 @@ async function run(options: Options, settings: Settings): Promise<void> {
     `The interface at ${url.host} is served as the client "${as}" at http://localhost:${proxy.port}, to ${options.anyUser ? 'every user of this machine' : `the users ${[...users].join(', ')}`}.`,
   )
   const trouble = await proxy.probe()
-  if (trouble !== undefined) complain(`It does not answer yet: ${trouble}. Requests are refused until it does.`)
+  if (trouble !== undefined) complain(`It does not answer yet: ${withoutStop(trouble)}. Requests are refused until it does.`)
   await stopSignal()
   say('Stopping: requests under way may end.')
   await proxy.stop(stopMs)

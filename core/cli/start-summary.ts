@@ -35,7 +35,7 @@ export async function summary(kernel: Kernel, settings: Settings, failing: reado
     '',
     ...examples(kernel, settings),
     '',
-    dim('Read the interface at /docs. Ctrl-C stops the server.'),
+    dim(`Read the interface at /docs. \`${command} dashboard\` opens the page for people. Ctrl-C stops the server.`),
     '',
   ].join('\n')
 }

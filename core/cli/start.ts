@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { pause } from '../base/async.ts'
 import { ConfigError, StartError } from '../config/problems.ts'
 import type { Flags, Settings } from '../config/settings.ts'
+import { unusedProxy } from '../config/unused-proxy.ts'
 import { refuseCoreFiles } from '../base/core-files.ts'
 import { optimizeAsUsual, optimizeLate } from '../base/late-optimizing.ts'
 import type { Kernel } from '../kernel.ts'
@@ -66,6 +67,8 @@ async function start(readSettings: () => Settings): Promise<void> {
     }
     const exposed = refuseCoreFiles()
     if (exposed !== undefined) complain(`Warning: ${exposed}.`)
+    const proxy = unusedProxy(process.env)
+    if (proxy !== undefined) complain(`Warning: ${proxy}.`)
     const kernel = await startKernel(settings, { print: say })
     duringStart.over()
     onSignals(stopping, kernel.log)

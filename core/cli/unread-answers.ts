@@ -1,124 +1,134 @@
-// Answers that a client of the proxy may not have read yet. For the server they are delivered once the proxy has them: so the connection by which one came
-// is used for nothing else until the client shows that it read it, and is reset where the client's own breaks before.
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import https from 'node:https'
-import net, { type Socket } from 'node:net'
-import { createSecureContext, type SecureContext } from 'node:tls'
+// Which answers the clients of the proxy have read. The server is told: an equal request after an answer that was not read is the same request.
+import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { followToItsEnd } from '../http/ending.ts'
+import type { AnswerReports } from './answer-reports.ts'
+import type { ServerConnection } from './server-connections.ts'
 
-/** Longer answers are of those that only read, and are passed on as they come. */
-const maxBytes = 128 * 1024
-/** A client that asks nothing more for so long has read it, as far as is known. */
-const heldMs = 30_000
+/** For a client to read an answer after which its connection ends. */
+const endingMs = 30_000
+/** Connections to the server whose answers are not read yet. Those beyond are closed, and what is not read is known all the same. */
 const maxHeld = 32
 
-interface HeldAnswer {
-  readonly client: Socket
-  readonly response: ServerResponse
-  end(isRead: boolean): void
+/** Of a request that may act. */
+export interface FollowedAnswer {
+  /** Names it in reports. */
+  readonly id: string
+  /** Some of it may have reached the server. */
+  sent(): void
+  /** The server has answered. @param isReported whether it waits for a report */
+  answered(isReported: boolean): void
+  /** It did not reach its client, and never will. */
+  lost(): void
 }
 
 export interface UnreadAnswers {
-  /** Passes an answer on. @returns false, and does nothing, where it only reads or is too long */
-  pass(incoming: IncomingMessage, response: ServerResponse): boolean
+  /** @param connection by which the answer comes: it is released once that is read */
+  follow(response: ServerResponse, connection: ServerConnection): FollowedAnswer
   /** The client asks more over its connection. */
   read(client: Socket): void
-  /** It has ended it, or it broke. */
-  ended(client: Socket): void
+  /** Its connection is closed. */
+  closed(client: Socket): void
 }
 
-export function createUnreadAnswers(): UnreadAnswers {
+export function createUnreadAnswers(reports: Pick<AnswerReports, 'add'>): UnreadAnswers {
+  /** Written, and not known to be read. */
+  const unread = new Map<Socket, Set<Answer>>()
   /** The newest at the end. */
-  const held = new Set<HeldAnswer>()
+  const held = new Set<ServerConnection>()
 
-  function hold(incoming: IncomingMessage, response: ServerResponse): void {
-    const { socket } = incoming
-    const timer = setTimeout(() => answer.end(true), heldMs).unref()
-    const answer: HeldAnswer = {
-      client: response.req.socket,
-      response,
-      end(isRead) {
-        clearTimeout(timer)
-        held.delete(answer)
-        // Its end gives the connection back.
-        if (isRead) incoming.resume()
-        else reset(socket)
-      },
-    }
-    held.add(answer)
+  function hold(connection: ServerConnection): void {
+    held.add(connection)
     const [oldest] = held
-    if (held.size > maxHeld) oldest?.end(true)
+    if (held.size <= maxHeld || !oldest) return
+    held.delete(oldest)
+    oldest.end()
   }
 
-  const of = (client: Socket): readonly HeldAnswer[] => [...held].filter((answer) => answer.client === client)
+  class Answer implements FollowedAnswer {
+    readonly id = randomUUID()
+    readonly #client: Socket
+    readonly #connection: ServerConnection
+    #state: 'not sent' | 'waits' | 'written' | 'read' | 'lost' = 'not sent'
+    /** Until the server says that it waits for no report. */
+    #isReported = true
+    #reported: Promise<void> = Promise.resolve()
 
-  function ended(client: Socket): void {
-    for (const answer of of(client)) answer.end(answer.response.writableFinished && !client.errored)
+    constructor(response: ServerResponse, connection: ServerConnection) {
+      this.#client = response.req.socket
+      this.#connection = connection
+      followToItsEnd(this.#client, endingMs)
+      // Before Node.js ends a connection that is not kept.
+      response.prependOnceListener('finish', () => this.#written())
+      response.once('close', () => {
+        if (this.#state === 'not sent' || this.#state === 'waits') this.lost()
+      })
+    }
+
+    sent(): void {
+      if (this.#state === 'not sent') this.#state = 'waits'
+    }
+
+    answered(isReported: boolean): void {
+      this.#isReported = isReported
+    }
+
+    lost(): void {
+      const before = this.#state
+      if (before === 'read' || before === 'lost') return
+      this.#end('lost')
+      if (before !== 'not sent') void this.#report(false)
+      this.#connection.end()
+    }
+
+    #written(): void {
+      const client = this.#client
+      // What its client was refused without the server.
+      if (this.#state !== 'waits') return
+      if (client.destroyed || client.readableEnded) return this.lost()
+      this.#state = 'written'
+      hold(this.#connection)
+      const answers = unread.get(client) ?? new Set()
+      unread.set(client, answers.add(this))
+      this.#reported = stillStands(client).then((stands) => {
+        if (!stands) this.lost()
+        else if (this.#state !== 'lost') return this.#report(true)
+      })
+    }
+
+    read(): void {
+      if (this.#state !== 'written') return
+      this.#end('read')
+      // A connection that ends before its report is one whose answer is lost.
+      void this.#reported.then(() => this.#connection.release())
+    }
+
+    async #report(read: boolean): Promise<void> {
+      if (this.#isReported) await reports.add({ id: this.id, read })
+    }
+
+    #end(state: 'read' | 'lost'): void {
+      this.#state = state
+      held.delete(this.#connection)
+      const answers = unread.get(this.#client)
+      answers?.delete(this)
+      if (answers?.size === 0) unread.delete(this.#client)
+    }
   }
 
   return {
-    pass(incoming, response) {
-      const { method = 'GET', socket: client } = response.req
-      const bytes = Number(incoming.headers['content-length'] ?? 0)
-      if (method === 'GET' || method === 'HEAD' || !(bytes > 0 && bytes <= maxBytes)) return false
-      const parts: Buffer[] = []
-      let left = bytes
-      incoming.once('error', () => response.destroy())
-      incoming.on('data', (part: Buffer) => {
-        parts.push(part)
-        left -= part.length
-        if (left > 0) return
-        incoming.pause()
-        followToItsEnd(client, heldMs)
-        hold(incoming, response)
-        response.end(Buffer.concat(parts))
-        if (client.destroyed) ended(client)
-      })
-      return true
-    },
+    follow: (response, connection) => new Answer(response, connection),
     read(client) {
-      for (const answer of of(client)) if (answer.response.writableFinished) answer.end(true)
+      for (const answer of unread.get(client) ?? []) answer.read()
     },
-    ended,
+    closed(client) {
+      for (const answer of unread.get(client) ?? [])
+        if (client.errored) answer.lost()
+        else answer.read()
+    },
   }
 }
 
-const plainOf = new WeakMap<object, Socket>()
-
-/** The other end sees that it broke, and was not ended. */
-function reset(socket: Socket): void {
-  const plain = plainOf.get(socket)
-  if (plain) plain.resetAndDestroy()
-  else socket.destroy()
-}
-
-/** Its connections can be reset: Node.js resets none that is of TLS from its beginning. All are made with the certificate of the first. */
-export class ResettableAgent extends https.Agent {
-  readonly #connecting = new Set<Socket>()
-  /** To read a key takes longer than a handshake. */
-  #secureContext: SecureContext | undefined
-
-  override createConnection(...[options, created]: Parameters<https.Agent['createConnection']>): undefined {
-    const plain = net.connect({ host: options.host ?? 'localhost', port: Number(options.port) })
-    this.#connecting.add(plain)
-    plain.once('close', () => this.#connecting.delete(plain))
-    const failed = (error: Error) => created?.(error, plain)
-    plain.once('error', failed)
-    plain.once('connect', () => {
-      this.#connecting.delete(plain)
-      // From now on its errors are those of the connection above it.
-      plain.off('error', failed).on('error', () => {})
-      const secureContext = (this.#secureContext ??= createSecureContext(options))
-      const socket = super.createConnection(Object.assign({}, options, { socket: plain, secureContext }))
-      if (!socket) return
-      plainOf.set(socket, plain)
-      created?.(null, socket)
-    })
-    return undefined
-  }
-
-  override destroy(): void {
-    super.destroy()
-    for (const plain of this.#connecting) plain.destroy()
-  }
-}
+/** A write of nothing fails where what was written before came to an end that was closed: the system of that end has said so by then, on one machine. */
+const stillStands = (client: Socket): Promise<boolean> => new Promise((resolve) => client.write('', (error) => resolve(!error)))

@@ -1,12 +1,11 @@
 import { Command } from 'commander'
 import { closest } from 'fastest-levenshtein'
-import type { PluginLock } from '../config/lock.ts'
-import { devnetNetwork, type Settings } from '../config/settings.ts'
+import { devnetNetwork } from '../config/settings.ts'
 import { command } from '../base/layout.ts'
 import { importKey, type KeyInput } from '../wallet/import-key.ts'
 import { walletAddress, type CurveName, containsKey, looksLikeSecret } from '../keys/curves.ts'
 import { findWallets, listWallets, removeKey, saveKey } from '../keys/keystore.ts'
-import { keystoreFolder } from '../keys/keystore-files.ts'
+import { keystoreFolder, moveFormerFolders } from '../keys/keystore-files.ts'
 import { ask, hasTerminal } from '../base/terminal.ts'
 import { passphraseForNewKey } from '../keys/get-passphrase.ts'
 import { isYes, printError, printResult } from './output.ts'
@@ -95,6 +94,7 @@ async function add(options: AddOptions, { dataDir, chains: loadChains, passphras
   refuseOfService(signerSocket)
   const { chain, label } = options
   const chains = await loadChains()
+  moveFormerFolders(dataDir, new Set(chains.keys()))
   const curve = chains.get(chain)
   if (curve === undefined) {
     const names = [...chains.keys()]
@@ -123,7 +123,8 @@ function sourceOf({ new: fresh, keyFile, keystoreFile, keystorePassphraseFile }:
   return sources[0] ?? { is: 'prompt' }
 }
 
-async function list({ dataDir, signerSocket }: WalletContext): Promise<string> {
+async function list({ dataDir, chains, signerSocket }: WalletContext): Promise<string> {
+  if (signerSocket === undefined) moveFormerFolders(dataDir, new Set((await chains()).keys()))
   const wallets = signerSocket === undefined ? listWallets(dataDir) : await walletsOfService(signerSocket)
   if (signerSocket !== undefined && wallets.length === 0) return `The signer service at ${signerSocket} has no wallets.`
   if (wallets.length === 0)
@@ -147,7 +148,7 @@ async function walletsOfService(socket: string): Promise<ReturnType<typeof listW
 async function remove(
   given: string,
   { chain, yes }: { chain?: string; yes?: true },
-  { dataDir, signerSocket }: WalletContext,
+  { dataDir, chains, signerSocket }: WalletContext,
 ): Promise<string> {
   refuseOfService(signerSocket)
   const address = walletAddress(given)
@@ -155,6 +156,7 @@ async function remove(
     throw new Error(
       `That is no address (0x and 40 hexadecimal digits, or 32 bytes in base58, each letter in its own case); "${command} wallet list" shows them.`,
     )
+  moveFormerFolders(dataDir, new Set((await chains()).keys()))
   const [found, ...others] = findWallets(dataDir, address, chain)
   if (!found)
     throw new Error(
@@ -169,44 +171,4 @@ async function remove(
   }
   await removeKey(found.file)
   return `Removed ${address} of ${found.chain}. A running server uses it until it is restarted.`
-}
-
-/**
- * The chains of the plugins, with the curve of their keys. Those of the release are read in threads that have ended when this returns; what
- * others are says sluice.lock, because this process handles keys next and must not run code of third parties.
- */
-export async function chainNames({ plugins, limits, confDir }: Settings): Promise<ReadonlyMap<string, CurveName>> {
-  const [{ findPlugins, loadBudget, startTrials }, { readLock }] = await Promise.all([
-    import('../plugins/index.ts'),
-    import('../config/lock.ts'),
-  ])
-  const { found } = findPlugins(plugins.folders, plugins.disabled)
-  const lock = lockOrNone(readLock, confDir)
-  const trials = startTrials(loadBudget(limits))
-  const ofRelease = found.filter(({ builtIn }) => builtIn)
-  try {
-    const tried = await Promise.allSettled(ofRelease.map(async (plugin) => ({ name: plugin.name, ...(await trials.describe(plugin)) })))
-    const others = found.flatMap(({ builtIn, name }) => {
-      const keys = builtIn ? undefined : lock[name]?.keys
-      return keys === undefined ? [] : [[name, keys] as const]
-    })
-    // `plugin list` and the start report refused plugins.
-    return new Map([
-      ...tried.flatMap((each) =>
-        each.status === 'fulfilled' && each.value.kind === 'chain' ? [[each.value.name, each.value.keys] as const] : [],
-      ),
-      ...others,
-    ])
-  } finally {
-    await trials.close()
-  }
-}
-
-/** A lock that cannot be read lets no plugin run: the release's own chains are there all the same. */
-function lockOrNone(readLock: (confDir: string) => PluginLock, confDir: string): PluginLock {
-  try {
-    return readLock(confDir)
-  } catch {
-    return {}
-  }
 }

@@ -27,6 +27,12 @@ const rule = <P extends TProperties>(severity: Severity, thresholds: P, enabled 
 
 /** Each rule with its thresholds. What it looks at, and what it says: `core/alerts/rules.ts`. */
 const rules = closed({
+  notReady: rule('critical', { seconds: amount(20, 'How long the store, the signer or a required network has to fail') }),
+  noGoodNode: rule('critical', { seconds: amount(30, 'How long no node of a network in use has to be good') }),
+  approvalWaits: rule('warning', {}),
+  tradingStopped: rule('warning', {}),
+  clientsFileWrong: rule('critical', {}),
+  pluginRefused: rule('warning', { seconds: amount(60, 'How long it has to be so') }),
   lowGas: rule('warning', {
     days: amount(3, 'Days for which the coin has to last at the use of the last seven days'),
     minBalance: Type.Optional(
@@ -48,7 +54,10 @@ const rules = closed({
   limitNearlyUsed: rule('warning', {
     percent: Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 100, default: 80, description: 'Of a limit of a client' }),
   }),
-  limitReached: rule('critical', { minutes: amount(15, 'How long a refusal by a limit counts') }),
+  limitReached: rule('critical', {
+    requests: count(10, 'How many requests a limit has to refuse within minutes, where it is not used up'),
+    minutes: amount(15, 'How long a refusal by a limit counts'),
+  }),
   booksDiffer: rule('critical', { days: amount(7, 'How many days a difference counts after the last check that found it') }),
   pluginQuarantined: rule('critical', {}),
   nearLiquidation: rule('critical', {

@@ -9,7 +9,7 @@ import { command } from '../base/layout.ts'
 import { writeWholeFile } from '../base/whole-file.ts'
 import { ConfigError, type ConfigProblem } from './problems.ts'
 import { dottedPath } from './tree.ts'
-import { readYaml } from './yaml.ts'
+import { maxTextBytes, readYaml, readYamlText, type YamlFile } from './yaml.ts'
 
 const text = (description: string) => Type.String({ minLength: 1, maxLength: 200, description })
 
@@ -59,6 +59,12 @@ export const lockedPlugin = Type.Object(
         ),
       ),
     ),
+    /** Of an interface: the endpoints that each of its paths calls, by method and path. Absent: it does not say. */
+    calls: Type.Optional(
+      Type.Record(text('a method and a path'), Type.Array(text('an endpoint'), { maxItems: 200 }), { maxProperties: 500 }),
+    ),
+    /** Of an interface: those of its paths that sign more than what their callers sent. */
+    decides: Type.Optional(Type.Array(text('a method and a path'), { maxItems: 500 })),
     /** Hosts that its files name. */
     hosts: Type.Array(text('a host')),
     /** Where it came from, of one that `sluice plugin add` brought. */
@@ -111,8 +117,13 @@ export const readLock = (confDir: string): PluginLock => readLockContent(confDir
 /** The same with how it is sealed. @param from its descriptor, where it is open @throws ConfigError */
 export function readLockContent(confDir: string, from: string | number = lockFile(confDir)): LockContent {
   const problems: ConfigProblem[] = []
-  const remedy = `Restore it, or move it away and allow the plugins again: ${command} plugin allow <name>.`
-  const read = readYaml(from, 'sluice.lock', problems)
+  return contentOf(readYaml(from, 'sluice.lock', problems), problems, restoreRemedy)
+}
+
+const restoreRemedy = `Restore it, or move it away and allow the plugins again: ${command} plugin allow <name>.`
+
+/** @throws ConfigError */
+function contentOf(read: YamlFile | undefined, problems: readonly ConfigProblem[], remedy: string): LockContent {
   if (problems.length > 0) throw new ConfigError(problems.map((problem) => ({ ...problem, remedy })))
   if (read === undefined) return { plugins: {} }
   if (Value.Check(lockSchema, read.value)) return read.value
@@ -147,11 +158,22 @@ const heading = `# Which plugins of third parties may run, with which bytes, and
 # Written by \`sluice plugin allow|trust|remove\`. A plugin that is not here, or has other bytes, is not run.
 `
 
-/** Writes the whole file, or leaves it as it was. */
+/** Writes the whole file, or leaves it as it was. @throws ConfigError for what could not be read again */
 export async function writeLock(confDir: string, plugins: PluginLock, sealed?: SealParameters): Promise<void> {
   const sorted = Object.fromEntries(Object.entries(plugins).toSorted(([one], [other]) => (one < other ? -1 : 1)))
   const content =
     heading +
     stringify({ lockVersion: 1, ...(sealed && { sealing: sealed }), plugins: sorted }, { lineWidth: 0, aliasDuplicateObjects: false })
+  refuseUnreadable(content)
   await writeWholeFile(lockFile(confDir), content, 0o644)
+}
+
+/** A lock that cannot be read refuses all plugins of third parties. @throws ConfigError */
+function refuseUnreadable(content: string): void {
+  const remedy = `Nothing was changed. Take out what is not used: ${command} plugin remove <name>.`
+  const bytes = Buffer.byteLength(content)
+  const problems: ConfigProblem[] = []
+  if (bytes > maxTextBytes)
+    problems.push({ file: 'sluice.lock', path: '', problem: `would have ${bytes} bytes, and at most ${maxTextBytes} are read`, remedy })
+  contentOf(problems.length > 0 ? undefined : readYamlText(content, 'sluice.lock', problems), problems, remedy)
 }

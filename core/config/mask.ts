@@ -1,6 +1,7 @@
 import { shownHost } from '../contracts/index.ts'
 import { mapTexts, setAt, type Section } from './tree.ts'
 import { isObject } from '../base/json.ts'
+import { quoted } from '../base/printable.ts'
 
 /** Keys whose text is always a secret. */
 const secretName =
@@ -37,6 +38,29 @@ export function maskUrls(text: string): string {
   return text
     .replaceAll(/\b(?!file:)[a-z][a-z0-9+.-]*:\/\/[^\s"'<>`\\]+/gi, (url) => maskUrl(url))
     .replaceAll(credentials, (_all, name: string, between: string, scheme: string | undefined) => `${name}${between}${scheme ?? ''}***`)
+}
+
+/** What `maskUrl` hides of a URL: an outside party may repeat it without the rest. */
+export function secretsOfUrl(url: string): readonly string[] {
+  if (!URL.canParse(url)) return [url]
+  const { pathname, username, password, search, searchParams, hash } = new URL(url)
+  return [username, password, search.slice(1), hash.slice(1), ...searchParams.values(), ...pathname.split('/').filter(looksLikeKey)]
+}
+
+const maxSaid = 200
+
+/** What an outside party said, in quotes, for the operator: without these secrets, as they are, as in a URL, or in Base64. Empty where it said nothing. */
+export function saidWithout(secrets: readonly string[], text: string): string {
+  const spelt = secrets
+    .filter((secret) => secret.length > 2)
+    .flatMap((secret) => [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64').replaceAll('=', '')])
+    .toSorted((one, other) => other.length - one.length)
+  const masked = spelt.reduce((rest, secret) => rest.replaceAll(secret, '***'), text.slice(0, 10 * maxSaid))
+  const line = maskUrls(masked)
+    .replaceAll(/\*{3}=+/g, '***')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return line === '' ? '' : quoted(line, maxSaid)
 }
 
 /**

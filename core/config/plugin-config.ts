@@ -153,9 +153,9 @@ function preparePluginConfig({
   }
 }
 
-const operatorsKeys: readonly string[] = ['port', 'host', 'keys']
+const operatorsKeys: readonly string[] = ['port', 'host', 'keys', 'endpoints']
 
-/** Where an interface listens, and whether it takes keys, is the operator's word alone: not the plugin's defaults, nor those of its schema. */
+/** Where an interface listens, whether it takes keys, and which endpoints for people it may call, is the operator's word alone: not the plugin's defaults, nor those of its schema. */
 const withOwnAddress = (config: Section, own: Section | undefined): Section =>
   Object.fromEntries(Object.entries(config).filter(([key]) => !operatorsKeys.includes(key) || (own?.[key] ?? undefined) !== undefined))
 

@@ -4,6 +4,7 @@ import { type ConfigProblem, expected } from './problems.ts'
 import { type Section, variable, type Environment } from './tree.ts'
 import { locate, type YamlFile } from './yaml.ts'
 import { isObject } from '../base/json.ts'
+import { openingForm, openingPattern } from './openings.ts'
 import { defaultKeySources, keySourceSchema } from '../keys/sources.ts'
 
 const closed = <P extends Record<string, TSchema>>(properties: P) => Type.Object(properties, { additionalProperties: false })
@@ -126,7 +127,10 @@ export const serverSchema = closed({
     bodyBytes: count(100_000, 'Largest request body, in bytes'),
     clientBodyBytes: count(8_000_000, 'Maximum bytes of all bodies of one client certificate’s requests in progress; above that 429'),
     allBodyBytes: count(64_000_000, 'The same of the whole server; above that 503'),
-    walletQueue: count(256, 'Maximum requests in progress of one wallet on one network; above that 503'),
+    walletQueue: count(
+      256,
+      'Maximum requests in progress of one wallet on one network; above that 503. Also how far ahead of the lowest free nonce a request may name one',
+    ),
     inFlight: count(1024, 'Maximum requests in progress in the whole server; above that 503'),
     clientInFlight: count(
       256,
@@ -223,6 +227,15 @@ export const serverSchema = closed({
       default: [],
       description:
         'Symbols or addresses of tokens whose balances change without events: the daily check counts these changes, and does not warn of them',
+    }),
+    coinAsWrapped: Type.Boolean({
+      default: false,
+      description: 'Whether trades of the native coin and of its wrapped form, as ETH and WETH, are one pair in books',
+    }),
+    opening: Type.Array(Type.String({ pattern: openingPattern, description: openingForm }), {
+      default: [],
+      description:
+        'What wallets held before the journal begins, and what it had cost: "2026-01-01 ethereum/mainnet 0x7099… 2 WETH 6000 USDC"; the command books open adds one',
     }),
   }),
 })

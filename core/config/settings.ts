@@ -19,11 +19,12 @@ import {
   type SettingKey,
   settingKeys,
 } from './settings-schema.ts'
-import { variable, type Environment, type Section } from './tree.ts'
+import { mapTexts, variable, type Environment, type Section } from './tree.ts'
 import type { PluginKind } from '../contracts/plugin.ts'
 import type { KeySourceSetting } from '../keys/key-source.ts'
 import { keySourceSetting } from '../keys/sources.ts'
-import { readYaml, readTextFile } from './yaml.ts'
+import { openingForm, readOpening } from './openings.ts'
+import { locate, readYaml, readTextFile } from './yaml.ts'
 
 /** All settings, checked, with absolute paths. */
 export type Settings = Omit<ServerSettings, 'wallet'> & {
@@ -90,6 +91,13 @@ export function loadSettings({ flags = {}, env = process.env, confDir, home: nam
   refusePassphrase(serverLayers.yaml, env, problems)
   const closedSpenders: ClosedRight[] = []
   const server = checkFile(validateServer, { ...serverLayers, entries: spenderEntries(closedSpenders) }, env, problems)
+  for (const [index, text] of server?.value.books.opening.entries() ?? [])
+    if (readOpening(text) === undefined)
+      problems.push({
+        ...locate(`/books/opening/${index}`, serverLayers.yaml ? [serverLayers.yaml] : [], serverLayers.file),
+        problem: 'has a date that is none',
+        remedy: `Write ${openingForm}.`,
+      })
   const ssl = checkFile(validateSsl, layers(sslFile), env, problems)
   const clients = readClients(read('clients.yml', true), inConf('clients.yml'), env, problems)
   const alerts = readAlerts({ confDir: folder, home, env }, overridesOf(alertsFile.keys, flags, env, home, problems), problems)
@@ -247,8 +255,9 @@ function confFolderWarnings(folder: string): string[] {
       `There is no folder ${folder}, so all settings have their defaults, and certificates may read market data only. Start in the folder that holds it, or name that folder with --home or SLUICE_HOME.`,
     ]
   }
+  const lists = namedLists(folder)
   return entries
-    .filter((entry) => !files.includes(entry.name) && !folders.includes(entry.name))
+    .filter((entry) => !files.includes(entry.name) && !folders.includes(entry.name) && !lists.has(join(folder, entry.name)))
     .flatMap((entry) => {
       const near = nearest(entry.name, entry.isDirectory() ? folders : files)
       const looksRead = entry.isDirectory() ? near !== undefined : /\.(ya?ml|json)$/i.test(entry.name)
@@ -257,14 +266,29 @@ function confFolderWarnings(folder: string): string[] {
     })
 }
 
+/** The files that `tokenLists` of conf/chains may name, which may lie anywhere. */
+function namedLists(confDir: string): ReadonlySet<string> {
+  const chains = join(confDir, 'chains')
+  const named = new Set<string>()
+  for (const { name } of entriesOf(chains) ?? [])
+    if (name.endsWith('.yml'))
+      mapTexts(readYaml(join(chains, name), name, [])?.value, (text) => {
+        named.add(resolve(dirname(confDir), text))
+        return text
+      })
+  return named
+}
+
 /** A warning for each file of these folders without a plugin of its name: the name is probably misspelt. */
 export function pluginFileWarnings(confDir: string, plugins: Readonly<Record<`${PluginKind}s`, readonly string[]>>): string[] {
+  const lists = namedLists(confDir)
   return (['chains', 'connectors', 'interfaces'] as const).flatMap((folder) => {
     const present = (entriesOf(join(confDir, folder)) ?? []).map(({ name }) => name)
     // A file that is there is another plugin's.
     const absent = plugins[folder].filter((plugin) => !present.includes(`${plugin}.yml`))
     return present
-      .filter((name) => /\.(ya?ml|json)$/i.test(name) && !plugins[folder].some((plugin) => name === `${plugin}.yml`))
+      .filter((name) => /\.(ya?ml|json)$/i.test(name) && !lists.has(join(confDir, folder, name)))
+      .filter((name) => !plugins[folder].some((plugin) => name === `${plugin}.yml`))
       .map((file) => {
         const name = file.replace(/\.\w+$/, '')
         const near = nearest(name, absent)

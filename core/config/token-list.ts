@@ -22,6 +22,16 @@ interface TokenListScope {
   chainImpl?: Pick<Chain, 'address' | 'nativeCurrency' | 'coinAddresses'>
   /** Gets each entry that is left out. */
   onLeftOut?: (entry: LeftOutToken) => void
+  /** Gets each symbol that the operator's lists give to several tokens. */
+  onAmbiguous?: (symbol: AmbiguousSymbol) => void
+}
+
+/** A symbol that names several tokens of a network: requests have to give the address. */
+export interface AmbiguousSymbol {
+  symbol: string
+  tokens: readonly { symbol: string; address: string; list: string }[]
+  /** So many symbols are ambiguous and not told one by one. */
+  more?: number
 }
 
 /** An entry of a list that is not used: the other entries are. */
@@ -55,6 +65,7 @@ export async function loadTokens({
   chainId,
   chainImpl,
   onLeftOut = () => {},
+  onAmbiguous = () => {},
   tokenLists,
   home,
   ...fetching
@@ -82,14 +93,52 @@ export async function loadTokens({
   }
 
   const own = join('tokens', chain, `${network}.json`)
-  const lists = [
-    fromFile(join(pluginFolder, 'tokens.json'), join(basename(pluginFolder), 'tokens.json'), { optional: true }),
-    ...(await Promise.all(tokenLists.map(fromSource))),
-    fromFile(addedTokensFile(fetching.dataDir, chain, network), join(basename(fetching.dataDir), own), { own: true, optional: true }),
-    fromFile(join(confDir, own), join(basename(confDir), own), { own: true, optional: true }),
-  ]
+  const named = (list: string, tokens: readonly Token[]) => tokens.map((token) => ({ token, list }))
+  const release = join(basename(pluginFolder), 'tokens.json')
+  const ofPlugin = named(release, fromFile(join(pluginFolder, 'tokens.json'), release, { optional: true }))
+  const published = await Promise.all(
+    tokenLists.map(async (source) =>
+      named(typeof source === 'string' ? shorter(source, home) : maskUrl(source.url), await fromSource(source)),
+    ),
+  )
+  const [added, operators] = [
+    { file: addedTokensFile(fetching.dataDir, chain, network), shown: join(basename(fetching.dataDir), own) },
+    { file: join(confDir, own), shown: join(basename(confDir), own) },
+  ].map(({ file, shown }) => named(shown, fromFile(file, shown, { own: true, optional: true })))
   if (problems.length > 0) throw new ConfigError(problems)
-  return [...new Map(lists.flat().map((token) => [addressKey(token.address), token])).values()]
+  const all = [ofPlugin, ...published, added ?? [], operators ?? []].flat()
+  const found = [...new Map(all.map((each) => [addressKey(each.token.address), each])).values()]
+  tellAmbiguous(found, release, chainImpl?.nativeCurrency, onAmbiguous)
+  return found.map(({ token }) => token)
+}
+
+const theCoin = 'the native coin'
+/** Lists of thousands of tokens have hundreds of such symbols. */
+const maxToldSymbols = 10
+
+/** Those that the lists of the release alone make ambiguous are not the operator's doing. */
+function tellAmbiguous(
+  found: readonly { readonly token: Token; readonly list: string }[],
+  release: string,
+  coin: Token | undefined,
+  tell: (symbol: AmbiguousSymbol) => void,
+): void {
+  const bySymbol = new Map<string, { symbol: string; address: string; list: string }[]>()
+  // Some chains have their coin as a token, too: one of its address is that coin.
+  const isCoin = (token: Token) => coin !== undefined && addressKey(token.address) === addressKey(coin.address)
+  const ofChain = coin && !found.some(({ token }) => isCoin(token)) ? [{ token: coin, list: theCoin }] : []
+  for (const { token, list } of [...ofChain, ...found]) {
+    const { symbol, address } = token
+    // Characters of other scripts may become letters of ASCII in lower case, and do not stand for the symbol of others.
+    const folded = /^[ -~]+$/.test(symbol) ? symbol.toLowerCase() : symbol
+    bySymbol.set(folded, [...(bySymbol.get(folded) ?? []), { symbol, address, list }])
+  }
+  const ambiguous = [...bySymbol.values()].filter(
+    (tokens) => tokens.length > 1 && tokens.some(({ list }) => list !== release && list !== theCoin),
+  )
+  const more = ambiguous.length - maxToldSymbols
+  for (const [index, tokens] of ambiguous.slice(0, maxToldSymbols).entries())
+    tell({ symbol: tokens[0]?.symbol ?? '', tokens, ...(index === maxToldSymbols - 1 && more > 0 && { more }) })
 }
 
 const addedTokensFile = (dataDir: string, chain: string, network: string): string => join(dataDir, 'tokens', chain, `${network}.json`)
@@ -112,8 +161,19 @@ export async function addToken(
   if (problems.length > 0) throw new ConfigError(problems)
   const isOther = (entry: unknown) => !isObject(entry) || addressKey(String(entry['address'])) !== addressKey(address)
   const tokens = [...known.filter(isOther), { chainId, symbol, address, decimals, name: symbol }]
+  const text = `${JSON.stringify({ name: `Tokens added on ${chain}/${network}`, tokens }, null, 2)}\n`
+  const bytes = Buffer.byteLength(text)
+  if (bytes > maxTokenListBytes)
+    throw new ConfigError([
+      {
+        file,
+        path: '',
+        problem: `would have ${bytes} bytes, and at most ${maxTokenListBytes} are read`,
+        remedy: 'Take tokens out of it that nobody trades.',
+      },
+    ])
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  await writeWholeFile(file, `${JSON.stringify({ name: `Tokens added on ${chain}/${network}`, tokens }, null, 2)}\n`)
+  await writeWholeFile(file, text)
 }
 
 function shorter(path: string, home: string): string {

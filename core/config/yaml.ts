@@ -24,18 +24,22 @@ export interface YamlFile {
  * @param withTraps gives values that are probably mistakes with the file: one of them refuses its own entry only
  */
 export function readYaml(path: string | number, file: string, problems: ConfigProblem[], withTraps = false): YamlFile | undefined {
+  const read = readTextFile(path)
+  if (read.is === 'bad') problems.push({ file, path: '', problem: read.problem, remedy: read.remedy })
+  return read.is === 'text' ? readYamlText(read.text, file, problems, withTraps) : undefined
+}
+
+/** The same of a text, as who writes a file reads it before: what is not read again is not written. */
+export function readYamlText(text: string, file: string, problems: ConfigProblem[], withTraps = false): YamlFile | undefined {
   const report = (problem: string, remedy: string, pointer = '', line?: number) =>
     void problems.push({ file, ...(line === undefined ? {} : { line }), path: dottedPath(pointer), problem, remedy })
 
-  const read = readTextFile(path)
-  if (read.is === 'bad') report(read.problem, read.remedy)
-  if (read.is !== 'text') return undefined
   // The parser would overflow its stack. V8 ends the process then, and throws nothing, if it just compiles a regular expression.
-  if (openBrackets(read.text) > maxDepth || isNestedDeep(read.text)) {
+  if (openBrackets(text) > maxDepth || isNestedDeep(text)) {
     report(`is nested more than ${maxDepth} levels deep`, 'Check the brackets and the indentation.')
     return undefined
   }
-  const { faults, value, lines, traps } = parsed(read.text)
+  const { faults, value, lines, traps } = parsed(text)
   // One fault can cause any number of others.
   for (const { message, code, line } of faults.slice(0, 5))
     report(`is not valid YAML: ${withoutText(message)}`, remedies[code] ?? 'Correct that line, or put quotes around the value.', '', line)
@@ -229,7 +233,7 @@ export function locate(pointer: string, layers: readonly YamlFile[], otherwise: 
 }
 
 /** More than any configuration needs; token lists have their own limit. */
-const maxBytes = 1_000_000
+export const maxTextBytes = 1_000_000
 
 type TextFile = { is: 'text'; text: string } | { is: 'absent' } | { is: 'bad'; problem: string; remedy: string }
 
@@ -237,7 +241,7 @@ type TextFile = { is: 'text'; text: string } | { is: 'absent' } | { is: 'bad'; p
 export const openToRead = (file: string): number => openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
 
 /** Reads a regular UTF-8 file. Failures are returned as a problem with its remedy, never thrown. @param file or its open descriptor, which stays open */
-export function readTextFile(file: string | number, limitBytes = maxBytes): TextFile {
+export function readTextFile(file: string | number, limitBytes = maxTextBytes): TextFile {
   let opened: number | undefined
   try {
     // One descriptor for both: the file that is checked is the file that is read, whatever is put in its place meanwhile.

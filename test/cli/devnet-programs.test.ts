@@ -1,12 +1,15 @@
 import { expect } from 'chai'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { address, getAddressDecoder, lamports, type Address } from '@solana/kit'
 import { program } from '../../core/cli/program.ts'
+import { compared } from '../../core/cli/devnet-programs.ts'
+import { readJudgements } from '../../core/devnet/judge-program.ts'
+import { namedPrograms } from '../../core/devnet/named-programs.ts'
 import { fetchProgram } from '../../core/devnet/fetch-program.ts'
 import pinned from '../../core/devnet/solana-programs.json' with { type: 'json' }
 import artifact from '../../tools/solana-node/programs/artifacts/pool.json' with { type: 'json' }
@@ -90,6 +93,41 @@ describe('sluice devnet programs fetch', () => {
     } finally {
       first.sha256 = before
     }
+  })
+
+  it('says of what was compared whether it is equal or different, and how the operator has it quoted', () => {
+    const own = { sha256: 'a'.repeat(64), connector: 'meteora', isKnown: false }
+    const equal = { is: 'equal', version: 'damm-v2', swaps: 300, refused: 12 } as const
+    const different = { is: 'different', version: 'damm-v2', after: 7, why: 'step 8 moved 3 for 2' } as const
+    const none = { is: 'not compared', version: 'damm-v2', why: 'no pool could be made' } as const
+    expect(compared([equal], { ...own, isKnown: true })).to.match(
+      /^equal: 300 of 300 swaps .* damm-v2 says, and it refused the 12 .* refuses$/,
+    )
+    expect(compared([none, equal], own)).to.contain(`write "programs: { ${own.sha256}: damm-v2 }" in conf/connectors/meteora.yml`)
+    expect(compared([none, different], own)).to.match(
+      /^different from the arithmetic damm-v2, after 7 equal steps: step 8 .*Do not quote by them$/,
+    )
+    expect(compared([none], own)).to.equal('not compared with the arithmetic: no pool could be made')
+    expect(compared('the package is missing', own)).to.equal('not compared with the arithmetic: the package is missing')
+  })
+
+  it('reads of the comparison what it knows, and nothing where it is something else', () => {
+    expect(readJudgements([{ is: 'equal', version: 'x', swaps: 3, refused: 0, sha256: 'other' }])).to.deep.equal([
+      { is: 'equal', version: 'x', swaps: 3, refused: 0 },
+    ])
+    for (const said of [null, {}, [], [{ is: 'trusted', version: 'x' }], [{ is: 'equal' }]])
+      expect(() => readJudgements(said)).to.throw('said nothing')
+  })
+
+  it('finds the bytes that the operator has named in the files of the connectors', async () => {
+    const confDir = await emptyFolder()
+    mkdirSync(path.join(confDir, 'connectors'))
+    expect(namedPrograms(confDir, 'solana')).to.deep.equal([])
+    const named = 'b'.repeat(64)
+    writeFileSync(path.join(confDir, 'connectors/meteora.yml'), `programs: { ${named}: damm-v2, other: damm-v2 }\n`)
+    writeFileSync(path.join(confDir, 'connectors/raydium.yml'), 'programs: [\n')
+    expect(namedPrograms(confDir, 'solana')).to.deep.equal([named])
+    expect(namedPrograms(confDir, 'other')).to.deep.equal([])
   })
 
   it('takes a program that cannot be replaced from its own account', async () => {

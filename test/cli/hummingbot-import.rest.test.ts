@@ -80,7 +80,9 @@ describe('sluice hummingbot import', function () {
     'gateway/conf/chains/ethereum/mainnet.yml': 'chainID: 1\nnodeURL: https://own.node.example/\n',
     'gateway/conf/chains/ethereum/nowhere.yml': 'chainID: 424242\nnodeURL: https://nowhere.example/\n',
     'gateway/conf/chains/solana.yml': 'defaultNetwork: mainnet-beta\ndefaultWallet: <solana-wallet-address>\n',
-    'gateway/conf/chains/solana/mainnet-beta.yml': 'chainID: 101\nnodeURL: https://api.mainnet-beta.solana.com\n',
+    'gateway/conf/chains/solana/mainnet-beta.yml':
+      'chainID: 101\nnodeURL: https://api.mainnet-beta.solana.com\nswapProvider: jupiter/router\n',
+    'gateway/conf/pools/orca.json': '[]',
     'gateway/conf/tokens/ethereum/base.json': JSON.stringify([
       mine,
       { symbol: 'USDTB', address: '0xfde4c96c8593536e31f229ea8f37b2ada2699bb2', decimals: 6 },
@@ -94,7 +96,8 @@ describe('sluice hummingbot import', function () {
     'gateway/conf/connectors/uniswap.yml': 'slippagePct: 2\n',
     [`gateway/conf/wallets/ethereum/${evmWallet.address}.json`]: evmKey,
     [`gateway/conf/wallets/solana/${solanaAddress}.json`]: solanaKeyFile(),
-    'gateway/conf/wallets/ethereum/hardware-wallets.json': '[{ "address": "0x00000000000000000000000000000000000000b1" }]',
+    'gateway/conf/wallets/ethereum/hardware-wallets.json':
+      '{ "wallets": [{ "address": "0x00000000000000000000000000000000000000b1", "derivationPath": "m/44" }, {}] }',
     'home/conf/chains/ethereum.yml': '# mine\nmainnet:\n  rpcUrls:\n    - https://mine.example/\n',
   })
 
@@ -113,6 +116,9 @@ describe('sluice hummingbot import', function () {
       'conf/chains/ethereum.yml has nodes of its own for mainnet',
       'tokens/ethereum/mainnet.json is not JSON',
       'The hardware wallet 0x00000000000000000000000000000000000000b1',
+      'wallets/ethereum/hardware-wallets.json does not name the address of each hardware wallet',
+      'The exchanges jupiter, orca: this server has none of that name.',
+      'The swapProvider of solana-mainnet-beta (jupiter/router): here it is sluice/router.',
       '2 saved pools',
       'The slippage (uniswap 2)',
       'The nodes of infura for ethereum',
@@ -234,6 +240,27 @@ describe('sluice hummingbot import', function () {
       port: 15889,
       defaultNetworks: { ethereum: 'base' },
     })
+  })
+
+  it('takes over the keys that the passphrase opens, tells of the others, and takes those over the next time', async () => {
+    const other = new Wallet(Wallet.createRandom().privateKey)
+    const [otherFile, brokenFile] = [other.address, mine.address].map((address) => `gateway/conf/wallets/ethereum/${address}.json`)
+    write({
+      ...newLayout(),
+      [String(otherFile)]: await other.encrypt('another passphrase', { scrypt: { N: 1024 } } as never),
+      [String(brokenFile)]: '{}',
+      'another-passphrase': 'another passphrase',
+    })
+    const { said, failed } = await importAll()
+    expect(failed, said).to.equal(false)
+    expect(said).to.include('All of it was written, but for these keys:')
+    expect(said).to.match(new RegExp(`${other.address}: The passphrase does not open .*${other.address}.json`))
+    expect(said).to.match(new RegExp(`${mine.address}: .*${mine.address}.json is not a usable key file`))
+    const addresses = () => new Set(listWallets(loadSettings({ home: at('home') }).data.dir).map(({ address }) => address))
+    expect(addresses()).to.deep.equal(new Set([evmWallet.address, solanaAddress]))
+    const more = await run(at('gateway'), '--passphrase-file', at('another-passphrase'), '--yes')
+    expect(more.failed, more.said).to.equal(false)
+    expect(addresses()).to.deep.equal(new Set([evmWallet.address, solanaAddress, other.address]))
   })
 
   it('writes nothing without consent, by a dry run, and with a wrong passphrase', async () => {

@@ -16,6 +16,9 @@ const swapRouter = '0x68b3465833fb72A70ecDF485E0e4C7bD8665Fc45'
 /** Of Uniswap's position manager. */
 const positions = '0xC36442b4a4522E871399CD717aBDD847Ab11FE88'
 
+/** Where deposits from Base would go. */
+const stranger = '0x5555555555555555555555555555555555555555'
+
 /** A connector that writes down each process that runs it, and how much of its environment it saw. */
 const teller = (marks: string) => `import { appendFileSync } from 'node:fs'
 import { evm } from 'sluice/evm'
@@ -39,11 +42,23 @@ export default defineConnector({
   create: ({ contracts }) => ({ AMM: { quote() {}, swap() {}, fill() {} }, spenders: { router: contracts.routerAddress } }),
 })
 `
+/** Code that answers in the place of the process which reads a plugin before it is allowed, by the descriptor of that process' channel. */
+const answering = (declared: object) => `
+import { writeSync } from 'node:fs'
+import { isMainThread } from 'node:worker_threads'
+if (isMainThread && process.argv.some((each) => each.includes('examine'))) {
+  writeSync(3, ${JSON.stringify(JSON.stringify({ is: 'examined', what: declared }))})
+  process.exit(0)
+}
+`
+
 /** Complete only with the operator's file. */
 const defaults = `allowedSlippage: 1/100
 url: wss://stream.teller.example/v1
 contractAddresses:
   mainnet: { routerAddress: '${anotherRouter}', "fake\\r\\e[2K\\nIt reaches nothing": '${swapRouter}' }
+bridges:
+  mainnet: { base: { network: mainnet, token: '${router}', recipient: '${stranger}' } }
 `
 const conf = `ttl: 300
 apiKey: k-1234
@@ -154,6 +169,8 @@ describe("the operator's word on a plugin", function () {
     expect(lock)
       .to.match(/^ {2}teller:\n {4}version: 1\.0\.0\n {4}sha256: \w{64}\n {4}tier: contained$/m)
       .and.contain(router)
+      .and.not.contain(stranger)
+    expect(said).to.not.contain(stranger)
     // Where the system can contain it, it wrote no file; and anywhere it was another process, with nothing of the command's environment.
     expect(existsSync(marks)).to.equal((await whyNotContained({ plugins: { weakContainment: true }, data: { dir: home } })) !== undefined)
     const ran = existsSync(marks) ? (await readFile(marks, 'utf8')).trimEnd().split('\n') : []
@@ -186,6 +203,54 @@ describe("the operator's word on a plugin", function () {
       .and.not.contain('hidden-4711')
     await rm(above, { recursive: true })
     await rm(folder, { recursive: true })
+  })
+
+  it('believes nothing of where it runs that a plugin answers in the place of the process that reads it', async () => {
+    const folder = path.join(home, 'third', 'forger')
+    await mkdir(folder)
+    const networks = { 'ethereum/mainnet': { contracts: { routerAddress: router }, spenders: [router] } }
+    const declared = { version: '1.0.0', kind: 'connector', networks, signs: [], deposits: [], tier: 'trusted' }
+    await writeFile(path.join(folder, 'index.ts'), teller(marks).replaceAll('teller', 'forger') + answering(declared))
+    await writeFile(
+      path.join(folder, 'defaults.yml'),
+      `allowedSlippage: 1/100\nttl: 300\napiKey: k-1\naccount: 77\ncontractAddresses: { mainnet: { routerAddress: '${router}' } }\n`,
+    )
+    try {
+      const { code: ended, said } = await say('plugin', 'allow', 'forger', '--yes')
+      expect(ended, said).to.equal(1)
+      expect(said).to.match(/tier is not something that a plugin of the kind connector declares/)
+      const lock = path.join(home, 'sluice.lock')
+      expect(existsSync(lock) && (await readFile(lock, 'utf8')).includes('forger')).to.equal(false)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  it('refuses a plugin that is of another kind at a start than it said before it was allowed', async () => {
+    const folder = path.join(home, 'third', 'shifter')
+    await mkdir(folder)
+    const template = await readFile(path.join(import.meta.dirname, '..', '..', 'templates', 'pair-prices', 'index.ts'), 'utf8')
+    const asInterface = template.replace("name: 'pair-prices'", "name: 'shifter'").replace('export default', 'const other =')
+    const asConnector = teller(marks)
+      .replaceAll('teller', 'shifter')
+      .replace('export default', 'const first =')
+      .replace(/schema: \{[\s\S]*?\},\n {4}\},/, "schema: { type: 'object' },")
+    const reads = 'process.argv.some((each) => /examine|trial-thread/.test(each))'
+    await writeFile(path.join(folder, 'index.ts'), `${asInterface}\n${asConnector}\nexport default ${reads} ? first : other\n`)
+    await writeFile(
+      path.join(folder, 'defaults.yml'),
+      `allowedSlippage: 1/100\nttl: 300\nchain: ethereum\nnetwork: mainnet\ncontractAddresses: { mainnet: { routerAddress: '${router}' } }\n`,
+    )
+    try {
+      const { code, said } = await say('plugin', 'allow', 'shifter', '--yes')
+      expect(code, said).to.equal(0)
+      expect(said).to.match(/^shifter 1\.0\.0, a connector, allowed$/m)
+      const list = await say('plugin', 'list')
+      expect(list.said.replaceAll(/\s+/g, ' ')).to.match(/shifter .*refused .*consent: It was allowed as a connector, and is an interface/)
+    } finally {
+      await say('plugin', 'remove', 'shifter', '--yes')
+      await rm(folder, { recursive: true })
+    }
   })
 
   it('shows what a package says of itself as its word, and nothing of it as a command to the terminal', async () => {
@@ -255,15 +320,20 @@ describe("the operator's word on a plugin", function () {
     expect(allowed.code, allowed.said).to.equal(0)
     expect(allowed.said)
       .to.contain('pair-prices 0.1.0, an interface, allowed')
-      .and.contain('While it answers a client it may do what that client may')
+      .and.contain('with the rights of that caller:\n  GET /price/:pair: AMMPrice\n  POST /wrap: EVMWrap\n')
+      .and.contain('Its paths sign what their callers sent, once for each endpoint.')
       .and.contain('takes it up when it is restarted: listeners are opened when it starts')
       .and.not.contain('\uFFFD')
 
-    const trusted = await say('plugin', 'trust', 'pair-prices', '--yes')
+    const trusted = await say('plugin', 'trust', 'pair-prices', '--yes', '--trusted')
     expect(trusted.code, trusted.said).to.equal(0)
     expect(trusted.said)
+      .to.match(/^Its tier changes: it was contained, in a process of its own\. From now on it is trusted, in the server itself\.$/m)
+      .and.match(/^A trusted plugin runs in the server: it reads what the server reads, the keystore among it/m)
+    expect(trusted.said)
       .to.contain('pair-prices 0.1.0, an interface, trusted')
-      .and.contain('While it answers a client it may do what that client may')
+      .and.contain('POST /wrap: EVMWrap')
+      .and.not.contain('\nIts paths sign')
     const { printed } = await started()
     expect(printed).to.match(/pair-prices +interface +.*https:\/\/localhost:\d+/)
     await say('plugin', 'remove', 'pair-prices', '--yes')
@@ -283,12 +353,19 @@ describe("the operator's word on a plugin", function () {
     expect(allowed.code).to.equal(1)
     expect(allowed.said).to.match(/It cannot be contained.*signed actions.+\nIf you trust it: .*bin\/sluice plugin trust vault$/m)
     expect(await readFile(path.join(home, 'sluice.lock'), 'utf8')).to.not.contain('vault')
-    const trusted = await say('plugin', 'trust', 'vault', '--yes')
+    const answered = await say('plugin', 'trust', 'vault', '--yes')
+    expect(answered.code).to.equal(1)
+    expect(answered.said).to.match(/nothing was changed\. .*say --yes and --trusted: --yes alone trusts nothing\.$/m)
+    expect(await readFile(path.join(home, 'sluice.lock'), 'utf8')).to.not.contain('vault')
+    const trusted = await say('plugin', 'trust', 'vault', '--yes', '--trusted')
     expect(trusted.code, trusted.said).to.equal(0)
     expect(trusted.said).to.match(
       /A running server takes it up when it is restarted: code that runs in the server cannot be changed while it runs\.$/m,
     )
     expect(trusted.said).to.match(/^It may have typed data signed:\n {2}Order of Vault$/m)
+    expect(trusted.said).to.match(
+      /^It may have deposits sent to these addresses, .*:\n {2}0x5555\w+ {2}of the token 0x24ae\w+ on base\/mainnet$/m,
+    )
     expect((await say('plugin', 'remove', 'vault')).code).to.equal(0)
     await rm(folder, { recursive: true })
   })
@@ -309,7 +386,7 @@ describe("the operator's word on a plugin", function () {
     expect(allowed.said).to.match(/^The plugin taker says: "Trade there by 'uniswap'\. If you trust it: .*sluice plugin trust taker"$/m)
     const lock = path.join(home, 'sluice.lock')
     expect(existsSync(lock) && (await readFile(lock, 'utf8')).includes('taker')).to.equal(false)
-    expect((await say('plugin', 'trust', 'taker', '--yes')).code).to.equal(0)
+    expect((await say('plugin', 'trust', 'taker', '--yes', '--trusted')).code).to.equal(0)
     expect((await say('plugin', 'remove', 'taker')).code).to.equal(0)
     await rm(folder, { recursive: true })
   })

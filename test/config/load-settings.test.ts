@@ -63,7 +63,7 @@ describe('the settings', () => {
       { enabled: false, port: 8545 },
       { level: 'info' },
     ])
-    expect(settings.books).to.deep.equal({ verifyDaily: true, rebasingTokens: [] })
+    expect(settings.books).to.deep.equal({ verifyDaily: true, rebasingTokens: [], coinAsWrapped: false, opening: [] })
     expect([settings.clients, settings.warnings]).to.deep.equal([[], []])
   })
 
@@ -91,8 +91,16 @@ describe('the settings', () => {
       'plugins.weakContainment': 'true',
       'limits.onLocalNetworks': 'true',
       'books.verifyDaily': 'false',
+      'books.coinAsWrapped': 'true',
     }
-    const values: Record<string, string> = { 'store.url': 'postgres://h/d', 'wallet.keySources': 'devnet', ...flags, 'log.level': 'debug' }
+    const opening = '2026-01-01 ethereum/mainnet 0x7099 2 WETH 6000 USDC'
+    const values: Record<string, string> = {
+      'books.opening': opening,
+      'store.url': 'postgres://h/d',
+      'wallet.keySources': 'devnet',
+      ...flags,
+      'log.level': 'debug',
+    }
     for (const { name, environmentName } of describeSettings().filter(({ file }) => file !== 'none')) {
       const before = JSON.stringify(load())
       expect(JSON.stringify(load({ [environmentName]: values[name] ?? '77' })), environmentName).not.to.equal(before)
@@ -104,6 +112,13 @@ describe('the settings', () => {
       environmentName: 'SLUICE_SSL_CERTS_DIR',
       description: 'text (Folder of the certificates and keys)',
     })
+  })
+
+  it('refuse an opening balance of a day that is none, with file and line', async () => {
+    await home.write('conf/server.yml', 'books:\n  opening:\n    - 2026-02-31 ethereum/mainnet 0x7099 2 WETH 6000 USDC\n')
+    expect(await described(() => load())).to.match(
+      /conf\/server\.yml:3 {2}books\.opening\[0\]: has a date that is none\n.*a date, chain\/network/,
+    )
   })
 
   it('read key sources by their kind alone or with their options, from the file and from the environment', async () => {
@@ -240,8 +255,13 @@ describe('the settings', () => {
     await home.write('conf/chain/ethereum.yml', '')
     await home.write('conf/notes.txt', '')
     await home.write('conf/limits.yml', '')
+    // A list that a network names is read.
+    await home.write('conf/list.json', '{}')
+    await home.write('conf/other.json', '{}')
+    await home.write('conf/chains/ethereum.yml', 'mainnet: { tokenLists: [conf/list.json, { url: "https://x.example", sha256: "a" }] }\n')
     expect(load().warnings).to.deep.equal([
       `${home.confDir}/chain is not read. Did you mean chains?`,
+      `${home.confDir}/other.json is not read.`,
       `${home.confDir}/server.yaml is not read. Did you mean server.yml?`,
     ])
   })

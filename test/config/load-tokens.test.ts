@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:https'
 import path from 'node:path'
 import { Agent } from 'undici'
-import { addToken, loadTokens, type LeftOutToken, type TokenSources } from '../../core/config/token-list.ts'
+import { addToken, loadTokens, type AmbiguousSymbol, type LeftOutToken, type TokenSources } from '../../core/config/token-list.ts'
 import { canonicalAddress } from '../../kits/evm/encoding.ts'
 import { ensureCertificates } from '../../core/tls/ensure-certificates.ts'
 import { described, eachWithHome, problemsOf } from './home.ts'
@@ -49,6 +49,57 @@ describe('the tokens of a network', () => {
       { symbol: 'C3', address: '0xC1', decimals: 18 },
       { symbol: 'A', address: '0xd1', decimals: 18 },
     ])
+  })
+
+  it('tell which symbols the lists of the operator make ambiguous, with each address and list, and not those of the release', async () => {
+    const ambiguous: AmbiguousSymbol[] = []
+    const onAmbiguous = (symbol: AmbiguousSymbol) => void ambiguous.push(symbol)
+    await home.write(
+      'plugins/ethereum/tokens.json',
+      list(entry('A', '0xa1'), entry('B', '0xb1'), entry('OLD', '0x01'), entry('OLD', '0x02')),
+    )
+    await home.write('lists/x.json', list(entry('a', '0xa2'), entry('B', '0xb1'), entry('ETH', '0xe1'), entry('C', '0xc1')))
+    await home.write('conf/tokens/ethereum/mainnet.json', list(entry('C', '0xc2')))
+    const coin = { symbol: 'ETH', address: '0x0', decimals: 18, native: true } as const
+    const chainImpl = { address: (text: string) => text, nativeCurrency: coin }
+    await load({ onAmbiguous, chainImpl, tokenLists: [path.join(home.folder, 'lists/x.json')] })
+    const [release, published, own] = ['ethereum/tokens.json', 'lists/x.json', 'conf/tokens/ethereum/mainnet.json']
+    expect(ambiguous).to.deep.equal([
+      {
+        symbol: 'ETH',
+        tokens: [
+          { symbol: 'ETH', address: '0x0', list: 'the native coin' },
+          { symbol: 'ETH', address: '0xe1', list: published },
+        ],
+      },
+      {
+        symbol: 'A',
+        tokens: [
+          { symbol: 'A', address: '0xa1', list: release },
+          { symbol: 'a', address: '0xa2', list: published },
+        ],
+      },
+      {
+        symbol: 'C',
+        tokens: [
+          { symbol: 'C', address: '0xc1', list: published },
+          { symbol: 'C', address: '0xc2', list: own },
+        ],
+      },
+    ])
+    // A coin that is a token, too, is one; and the release is nobody's mistake here.
+    ambiguous.length = 0
+    await home.write('plugins/ethereum/tokens.json', list(entry('CELO', '0x47'), entry('ETH', '0xe1')))
+    await home.write('lists/x.json', list(entry('CELO', '0x47')))
+    await home.write('conf/tokens/ethereum/mainnet.json', list())
+    const lists = { tokenLists: [path.join(home.folder, 'lists/x.json')] }
+    await load({ onAmbiguous, chainImpl: { ...chainImpl, nativeCurrency: { ...coin, symbol: 'CELO', address: '0x47' } }, ...lists })
+    await load({ onAmbiguous, chainImpl, ...lists })
+    expect(ambiguous).to.deep.equal([])
+    const many = Array.from({ length: 30 }, (_, at) => [entry(`S${at}`, `0x1${at}`), entry(`S${at}`, `0x2${at}`)]).flat()
+    await home.write('lists/x.json', list(...many))
+    await load({ onAmbiguous, tokenLists: [path.join(home.folder, 'lists/x.json')] })
+    expect([ambiguous.length, ambiguous.at(-1)?.more]).to.deep.equal([10, 20])
   })
 
   it('distinguish addresses by case where case matters', async () => {
@@ -145,6 +196,17 @@ describe('the tokens of a network', () => {
       expect(tokens.slice(0, 3)).to.deep.equal(before)
       expect((await load({ onLeftOut })).map(({ symbol }) => symbol)).to.deep.equal(['GOOD', 'NEW'])
     })
+  })
+
+  it('take no token whose list could not be read again: the file stays as it was', async () => {
+    const before = list({ ...entry('A', '0xa1'), logoURI: 'x'.repeat(9_999_850) })
+    await home.write('data/tokens/ethereum/mainnet.json', before)
+    const to = { dataDir: path.join(home.folder, 'data'), chain: 'ethereum', network: 'mainnet', chainId: 1 }
+    const problems = await problemsOf(() => addToken(to, { symbol: 'NEW', address: '0xff', decimals: 4 }))
+    expect(problems.map(({ problem }) => problem.replace(/\d+ bytes,/, 'N bytes,'))).to.deep.equal([
+      'would have N bytes, and at most 10000000 are read',
+    ])
+    expect(await readFile(path.join(home.folder, 'data/tokens/ethereum/mainnet.json'), 'utf8')).to.equal(before)
   })
 
   it('name the files that are no lists', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { maskUrl, maskUrls, maskedCopy } from '../../core/config/mask.ts'
+import { maskUrl, maskUrls, maskedCopy, saidWithout, secretsOfUrl } from '../../core/config/mask.ts'
 
 describe('a URL that is shown', () => {
   for (const [url, shown] of [
@@ -67,5 +67,24 @@ describe('a configuration that is shown', () => {
       tokenLists: ['list.json'],
       ttl: 3,
     })
+  })
+})
+
+describe('what an outside party said', () => {
+  const url = 'https://user:pass%20word@hooks.example.com/services/T0000AAA1/B111/abcdefghijklmnopqrst?key=k1k1#part'
+  it('is quoted without the secrets of the URL that it was asked by, as they are, as in a URL, or in Base64', () => {
+    const secrets = secretsOfUrl(url)
+    for (const text of [
+      'no_service: abcdefghijklmnopqrst',
+      'no_service: k1k1',
+      'no_service: pass%20word',
+      `no_service: ${Buffer.from('abcdefghijklmnopqrst').toString('base64')}`,
+    ])
+      expect(saidWithout(secrets, text).replaceAll('=', ''), text).to.equal('"no_service: ***"')
+    expect(saidWithout(secrets, `see ${url} for more`)).to.not.match(/abcdefghij|k1k1|pass/)
+    // In words of its own, on one line, of no great length.
+    expect(saidWithout([], ' \n')).to.equal('')
+    expect(saidWithout([], 'two\r\nlines "of" \u001b[31mred')).to.equal('"two lines \'of\' \ufffd[31mred"')
+    expect(saidWithout([], 'x'.repeat(5_000))).to.have.length(204)
   })
 })

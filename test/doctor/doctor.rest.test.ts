@@ -132,7 +132,7 @@ describe('sluice doctor', function () {
       /^! configuration .*servre\.yml/m,
       /^✗ certificates +The server certificate expired on .+\n +→ Run `bin\/sluice certs renew server`\.$/m,
       /^✗ keystore .*0x70997970C51812dc3A010C7d01b50e0d17dc79C8\.json/m,
-      /^✗ plugins +no-default-export is refused \(import\): .+\n +→ .+\.$/m,
+      /^✗ plugins +no-default-export is refused \(consent\): It is trusted, and is not run here: its record has no seal.+\n +→ .+plugin trust no-default-export/m,
       /^✗ clock +This machine's clock is 3\d\d\d s behind ethereum\/mainnet\.\n +→ .+NTP/m,
       /^✗ nodes +ethereum\/sepolia: .+127\.0\.0\.1:1 .+\n +→ Its node is on this machine, at http:\/\/127\.0\.0\.1:1: start that, or correct rpcUrls in conf\/chains\/ethereum\.yml/m,
       /^✗ plugins +The signer does not sign for no-default-export: .+\n +→ .+plugin trust no-default-export/m,

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { stringify } from 'yaml'
 import { answering, fakeBlock, startFakeNode } from '../kits/evm/fake-node.ts'
-import { eventually, keepDevnet, makeHome, sluice, twoPlugins, type RunningCommand } from './command.ts'
+import { eventually, keepDevnet, makeHome, sluiceWith, twoPlugins, type RunningCommand } from './command.ts'
 
 const ready = /Sluice is ready at (https:\S+)/
 const rpc = /ethereum\/local\s+block \d+, \d+ s ago\s+(http:\S+)/
@@ -23,8 +23,9 @@ describe('sluice start', function () {
     cleanUps.push(made.remove)
     return made.home
   }
-  function run(where: string, ...args: string[]): RunningCommand {
-    const running = sluice(where, ...args)
+  const run = (where: string, ...args: string[]): RunningCommand => runWith({}, where, ...args)
+  function runWith(environment: Readonly<Record<string, string>>, where: string, ...args: string[]): RunningCommand {
+    const running = sluiceWith(environment, where, ...args)
     cleanUps.push(async () => {
       running.child.kill('SIGKILL')
       await running.ended
@@ -148,7 +149,28 @@ describe('sluice start', function () {
   it('starts nothing of the devnet when it is disabled', async () => {
     const server = run(await home(), 'start', '--no-devnet')
     await server.until(/Ctrl-C stops the server/)
-    expect(server.printed()).to.not.include('ethereum/local').and.not.include('0xf39Fd6e5')
+    expect(server.printed()).to.not.include('ethereum/local').and.not.include('0xf39Fd6e5').and.not.include('_PROXY')
+  })
+
+  it('warns of proxies that it does not use, without their passwords, and of symbols that a list gives to several tokens', async () => {
+    const where = await home({ plugins: { folders: twoPlugins }, devnet: { enabled: false } })
+    const address = '0x00000000000000000000000000000000000000AA'
+    const tokens = [{ chainId: 1, address, symbol: 'usdc', decimals: 6, name: 'x' }]
+    await writeFile(path.join(where, 'list.json'), JSON.stringify({ name: 'a published list', tokens }))
+    const mainnet = { required: true, rpcUrls: ['http://127.0.0.1:1'], tokenLists: ['list.json'] }
+    await writeFile(path.join(where, 'conf/chains/ethereum.yml'), stringify({ mainnet }))
+    const environment = { HTTPS_PROXY: 'http://me:hunter2@proxy.example:3128', http_proxy: 'http://proxy.example' }
+    const server = runWith(environment, where, 'start')
+    await server.until(/Ctrl-C stops the server/)
+    expect(server.printed())
+      .to.include('Warning: HTTPS_PROXY and http_proxy are set, and Sluice does not use them')
+      .and.not.include('hunter2')
+      .and.not.include('proxy.example')
+    const [line = ''] = server
+      .printed()
+      .split('\n')
+      .filter((each) => each.includes('several tokens have this symbol'))
+    expect(line).to.include(address).and.include('list.json').and.include('ethereum/tokens.json').and.include('"symbol":"USDC"')
   })
 })
 
