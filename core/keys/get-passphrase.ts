@@ -26,6 +26,16 @@ export function sealSecret({ sealPassphraseFile }: SealSettings): Uint8Array | u
 /** The same as a text. */
 export const sealPassphrase = (settings: SealSettings): string | undefined => textOf(sealSecret(settings))
 
+/** That of the seals, or of the keystore, where nobody is asked; undefined where no file gives one. */
+export function passphraseForSeals(wallet: SealSettings & { readonly passphraseFile?: string | undefined }): string | undefined {
+  try {
+    return sealPassphrase(wallet) ?? passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile })
+  } catch {
+    // Of the file the checks of the keystore tell.
+    return undefined
+  }
+}
+
 function textOf(bytes: Uint8Array | undefined): string | undefined {
   if (bytes === undefined) return undefined
   const passphrase = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)

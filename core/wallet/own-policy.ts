@@ -227,21 +227,22 @@ interface LockedSettings {
   readonly wallet: { readonly keySources: readonly KeySourceSetting[]; readonly sealPassphraseFile?: string }
 }
 
+/** Whether the signer beside the server asks for seals: it has keys that not everybody has, and the server's user can change the lock. */
+export const needsSeals = ({ confDir, data, wallet: { keySources, sealPassphraseFile } }: LockedSettings): boolean =>
+  (sealPassphraseFile !== undefined || mayHaveRealKeys(keySources, data.dir)) && canChange(lockFile(confDir))
+
 /**
  * The records of sluice.lock that the signer would not go by. Without the passphrase only those are known that have no seal.
  * @throws ConfigError where the lock cannot be read
  */
-export async function invalidRecords(
-  { confDir, data: { dir: dataDir }, wallet: { keySources, sealPassphraseFile } }: LockedSettings,
-  passphrase: string | undefined,
-): Promise<UnheldRecord[]> {
+export async function invalidRecords(settings: LockedSettings, passphrase: string | undefined): Promise<UnheldRecord[]> {
+  const { confDir, data } = settings
   const content = readLockContent(confDir)
   const { plugins } = content
-  const needsSeals = sealPassphraseFile !== undefined || mayHaveRealKeys(keySources, dataDir)
-  if (!needsSeals || !canChange(lockFile(confDir))) return []
+  if (!needsSeals(settings)) return []
   const found =
     passphrase === undefined
       ? Object.entries(plugins).flatMap(([name, record]) => (hasSeal(record) ? [] : [{ name, problem: noSeal }]))
-      : (await validRecords(content, { dataDir, key: await createSealKeys(passphrase)(content.sealing), notes: false })).problems
+      : (await validRecords(content, { dataDir: data.dir, key: await createSealKeys(passphrase)(content.sealing), notes: false })).problems
   return found.map(({ name, problem }) => ({ name, problem, remedy: remedyOf(name, plugins, confDir) }))
 }

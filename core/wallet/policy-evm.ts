@@ -60,9 +60,13 @@ export function checkTransaction({ bytes, replaces, from, rules, plugin }: Trans
   if (replaces !== undefined && isSignedAtOtherFees(tx, replaces, from)) return keccak256(bytes)
   // What a caller asks for where nothing is worth anything. What plugins plan is bound there as anywhere.
   if (rules.anySpender && plugin === undefined && isPlainApprove(tx, rules)) return keccak256(bytes)
-  checkTarget(tx, from.toLowerCase(), rules)
+  checkTarget(tx, from.toLowerCase(), { ...rules, deposits: rules.deposits.filter((each) => isOwn(each, plugin)) })
   return keccak256(bytes)
 }
+
+/** A deposit is signed for the connector alone whose it is. @param plugin the beginning of a hash; absent for connectors of the release */
+const isOwn = ({ plugin: owner }: EvmRules['deposits'][number], plugin: string | undefined): boolean =>
+  plugin === undefined ? owner === undefined : owner?.startsWith(plugin) === true
 
 /** Whether the key of `from` signed this transaction already, with other fees. The signature says so, not who asks. */
 function isSignedAtOtherFees(tx: Transaction, replaces: Uint8Array, from: string): boolean {

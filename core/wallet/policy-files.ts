@@ -66,6 +66,8 @@ interface Deposit {
   readonly on: string
   readonly token: string
   readonly recipient: string
+  /** SHA-256 of the plugin's files. Absent for those of the release. */
+  readonly plugin?: string
 }
 
 /** What the release and the operator's conf say, as it was read once. Plain JSON. */
@@ -137,11 +139,12 @@ export function policyFromFiles(files: SignerFiles, lock: PluginLock, sources: S
     if (record?.kind === 'chain') {
       const [chainName = ''] = Object.keys(record.networks)[0]?.split('/') ?? []
       const own = conf('chains', chainName)
-      for (const facts of recordedChain(record)) if (record.tier === 'trusted' || isOfItsOwn(name, facts)) add(facts, own)
-    } else if (record) {
+      for (const facts of recordedChain(record))
+        if (record.tier === 'trusted' || (record.tier === 'data' && isOfItsOwn(name, facts))) add(facts, own)
+    } else if (record?.kind === 'connector') {
       const own = conf('connectors', name)
       connectors.push(...recordedConnector(record, own))
-      if (record.tier !== 'data') deposits.push(...recordedDeposits(record, own))
+      deposits.push(...recordedDeposits(record, own))
     }
   }
 
@@ -295,7 +298,10 @@ function networkPolicy(
       ...(wrapped !== undefined && { wrapped }),
       deposits: deposits.flatMap((each) => {
         const [token, recipient] = [each.token, each.recipient].map((text) => curves.secp256k1.address(text))
-        return each.on === on && token !== undefined && recipient !== undefined ? [{ token, recipient }] : []
+        const { plugin } = each
+        return each.on === on && token !== undefined && recipient !== undefined
+          ? [{ token, recipient, ...(plugin !== undefined && { plugin }) }]
+          : []
       }),
       typedData: here.flatMap(({ signs }) => signs),
       permitSpenders: spelt(here.flatMap(permitSpendersOf)),
@@ -383,22 +389,27 @@ function recordedChain({ keys, networks }: LockedPlugin): ChainFacts[] {
   })
 }
 
-/** A connector that is data alone has no typed data signed, whatever its record says. */
+/** A connector has typed data signed only where it is trusted, whatever its record says. */
 function recordedConnector({ networks, signs, tier }: LockedPlugin, own: Section): ConnectorFacts[] {
   const inForce = new Map(entriesOf(own, 'contractAddresses', Object.keys(networks)))
   return Object.entries(networks).map(([on, { contracts, spenders }]) => ({
     on,
     contracts: mergeOver(contracts, inForce.get(on) ?? {}),
     spenders: Object.entries(contracts).flatMap(([name, address]) => (spenders.includes(address) ? [name] : [])),
-    signs: tier === 'data' ? [] : signs,
+    signs: tier === 'trusted' ? signs : [],
     isContained: tier !== 'trusted',
   }))
 }
 
-/** Where conf has bridges, they take the place of the plugin's own. */
-function recordedDeposits({ networks, deposits = [] }: LockedPlugin, own: Section): Deposit[] {
+/**
+ * Of a trusted plugin alone: a transfer to whomever its author names is what others are contained for. Records of 0.2.0 have some of contained ones, too.
+ * Where conf has bridges, they take the place of the plugin's own.
+ */
+function recordedDeposits({ networks, deposits = [], tier, sha256 }: LockedPlugin, own: Section): Deposit[] {
+  if (tier !== 'trusted') return []
   const inForce = entriesOf(own, 'bridges', Object.keys(networks)).flatMap(([, bridges]) => depositsOf(bridges))
-  return inForce.length > 0 ? inForce : deposits.map(({ chain, network, ...pair }) => ({ on: `${chain}/${network}`, ...pair }))
+  const recorded = deposits.map(({ chain, network, ...pair }) => ({ on: `${chain}/${network}`, ...pair }))
+  return (inForce.length > 0 ? inForce : recorded).map((each) => ({ ...each, plugin: sha256 }))
 }
 
 /** The parts of the files of a plugin and of the operator that say what may be signed. */
@@ -411,7 +422,7 @@ interface PluginSettings {
  * Whether a record says something else than the files that are in force now. The signer goes by the addresses of conf on the networks of the
  * record; what conf takes away or adds elsewhere is not in the record before the plugin is allowed again.
  */
-export function isOutdated({ kind, networks, deposits }: LockedPlugin, { defaults, conf }: PluginSettings): boolean {
+export function isOutdated({ kind, tier, networks, deposits }: LockedPlugin, { defaults, conf }: PluginSettings): boolean {
   const recorded = Object.keys(networks)
   if (kind === 'chain')
     return Object.entries(conf).some(
@@ -431,6 +442,7 @@ export function isOutdated({ kind, networks, deposits }: LockedPlugin, { default
     const now = inForce.get(on) ?? {}
     return ![now, mergeOver(now, shared(on))].some((each) => asText(each) === contracts)
   })
+  if (tier !== 'trusted') return isOther
   const bridges = entriesInForce({ defaults, conf }, 'bridges', recorded).flatMap(([, each]) => depositsOf(each))
   const before = (deposits ?? []).map(({ chain, network, ...pair }) => ({ on: `${chain}/${network}`, ...pair }))
   const textOf = (each: readonly Deposit[]) => asText(each.map(({ on, token, recipient }) => `${on} ${token} ${recipient}`))

@@ -205,7 +205,7 @@ export function wrappedBy({ program, data }: Instruction): bigint | undefined {
 /** A discriminator of 4 bytes and a u64. */
 const transferBytes = 12
 
-function isAdvanceNonce(instruction: Instruction, wallet: string): boolean {
+export function isAdvanceNonce(instruction: Instruction, wallet: string): boolean {
   const [nonceAccount] = instruction.accounts
   if (nonceAccount === undefined) return false
   return isSame(

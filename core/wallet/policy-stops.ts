@@ -4,7 +4,7 @@ import { isHeldBy, modesAgainst, stoppedError, type Effect, type Stop } from '..
 import { decodeTransaction } from './policy-evm.ts'
 import { Refusal, type EvmRules, type SolanaRules } from './policy.ts'
 import type { SignRequest } from './signer-messages.ts'
-import { addressArgument, approveSelector, takesRightBack, tokenRights, twoArgumentsLength } from './token-rights.ts'
+import { addressArgument, approveSelector, mayBeForRemoval, takesRightBack, tokenRights, twoArgumentsLength } from './token-rights.ts'
 
 /**
  * The server says what an opaque request does. A taken-over one would lie: so it is not asked under the file that says `stop`.
@@ -24,7 +24,7 @@ export function checkStops(request: SignRequest, stops: readonly Stop[], rules: 
 /** Typed data that moves funds out. Of other kinds the signer sees a hash, or words of an exchange. */
 const movesFunds = /withdraw|transfer|send/i
 
-/** What the bytes themselves say. `opaque`: a call of a contract that a connector declares, or an action of an exchange. */
+/** What the bytes themselves say. `opaque`: a call of a contract that a connector declares, an approval that removing shares may need, or an action of an exchange. */
 function effectOfDraft({ draft, address }: SignRequest, rules: EvmRules | SolanaRules | undefined): Effect | 'opaque' {
   if (draft.scheme === 'ed25519' || draft.scheme === 'new-account') return 'opaque'
   if (draft.scheme === 'permit2') return 'other'
@@ -43,7 +43,15 @@ function effectOfDraft({ draft, address }: SignRequest, rules: EvmRules | Solana
   // Where a server only tries, no file says what contracts there are.
   if (!ofEvm) return 'opaque'
   if (isRevocation({ target, value, data }, ofEvm)) return 'reduces'
+  if (isForRemoval({ target, value, data }, ofEvm)) return 'opaque'
   return ofEvm.contracts.has(target) && !tokenRights.has(data.slice(0, 10)) ? 'opaque' : 'other'
+}
+
+/** It may be the approval that removing shares needs. */
+function isForRemoval({ target, value, data }: { target: string; value: bigint; data: string }, rules: EvmRules): boolean {
+  if (value !== 0n || data.length !== twoArgumentsLength || !data.startsWith(approveSelector)) return false
+  const spender = addressArgument(data, 0)
+  return spender !== undefined && mayBeForRemoval({ token: target, spender, amountRaw: BigInt(`0x${data.slice(-64)}`) }, rules)
 }
 
 /** As `cancel` and `cancelAgain` of the rail make it. */

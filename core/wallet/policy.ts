@@ -78,8 +78,16 @@ const evmPolicy = Type.Object(
     tokens: Type.Optional(Type.Array(address)),
     /** The token that wraps the native coin: its deposit and its withdrawal are signed. */
     wrapped: Type.Optional(address),
-    /** The one transfer of a token that is signed: to the address by which a connector takes deposits from this network. */
-    deposits: Type.Array(Type.Object({ token: address, recipient: address }, { additionalProperties: false })),
+    /**
+     * The one transfer of a token that is signed: to the address by which a connector takes deposits from this network. Each is for the connector alone whose
+     * it is: `plugin` is the SHA-256 of its files; absent for connectors of the release.
+     */
+    deposits: Type.Array(
+      Type.Object(
+        { token: address, recipient: address, plugin: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })) },
+        { additionalProperties: false },
+      ),
+    ),
     /** The typed data (EIP-712) that connectors declare. */
     typedData: Type.Array(typedDataPolicy),
     /** The spenders that get permits of Permit2: those of built-in connectors whose settings say `signedPermits`. */
@@ -156,7 +164,7 @@ export interface EvmRules {
   readonly wrapped?: string | undefined
   /** By wallets, the addresses that they may send to. */
   readonly recipients: ReadonlyMap<string, ReadonlySet<string>>
-  readonly deposits: readonly { readonly token: string; readonly recipient: string }[]
+  readonly deposits: readonly { readonly token: string; readonly recipient: string; readonly plugin?: string }[]
   readonly typedData: readonly TypedDataRules[]
   /** They get permits of Permit2. */
   readonly permitSpenders: ReadonlySet<string>
@@ -267,7 +275,7 @@ function rulesOf(name: string, policy: NetworkPolicy, { allowedSpenders, recipie
     tokens: new Set(tokens.map(lowerCase)),
     wrapped: wrapped === undefined ? undefined : lowerCase(wrapped),
     recipients,
-    deposits: deposits.map(({ token, recipient }) => ({ token: lowerCase(token), recipient: lowerCase(recipient) })),
+    deposits: deposits.map(({ token, recipient, ...owner }) => ({ token: lowerCase(token), recipient: lowerCase(recipient), ...owner })),
     typedData,
     permitSpenders: new Set(permitSpenders.map(lowerCase)),
     readers: new Map(Object.entries(readers).map(([contract, reader]) => [lowerCase(contract), reader])),

@@ -8,6 +8,7 @@ import { limitHeap } from '../base/memory.ts'
 import { command } from '../base/layout.ts'
 import { followFile, watchFile } from '../base/whole-file.ts'
 import type { LockedWallet, SigningWallet } from '../keys/key-source.ts'
+import { moveFormerFolders } from '../keys/keystore-files.ts'
 import { openKeySource } from '../keys/sources.ts'
 import { addressBytesOf, isWellKnown } from '../keys/curves.ts'
 import { openLimiter, type Limiter } from './limits/limiter.ts'
@@ -90,6 +91,8 @@ async function open({ keySources, dataDir, files, read, acceptsKeys, ...lengths 
   tries = files.tries
   // Code that is tried has not been allowed by anybody: keys that are worth something stay away from it.
   if (acceptsKeys === true && !tries && keySources.some(({ kind }) => kind === 'keystore')) intake = { dataDir }
+  const chains = new Set([...rules.keys()].map((name) => name.split('/')[0] ?? ''))
+  for (const left of moveFormerFolders(dataDir, chains)) tell({ type: 'log', level: 'error', fields: {}, message: left })
   const opened = await Promise.all(keySources.map((each) => openKeySource(each, { dataDir, passphrase, curveOf })))
   const wallets = opened.flatMap((source) => source.wallets)
   const locked = opened.flatMap((source) => source.locked)

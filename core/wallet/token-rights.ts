@@ -1,6 +1,6 @@
 // Calls of tokens that hand over tokens or rights to them, by their selectors: what the signer checks on every contract, and what a plan that is
 // simulated may not have.
-import { canonicalPermit2 } from '../contracts/permit2.ts'
+import { canonicalPermit2, isUnlimited } from '../contracts/permit2.ts'
 
 export const transferSelector = '0xa9059cbb'
 export const approveSelector = '0x095ea7b3'
@@ -146,3 +146,13 @@ export function addressArgument(data: string, index: number): string | undefined
   const word = data.slice(start, start + 64)
   return /^0{24}[0-9a-f]{40}$/.test(word) ? `0x${word.slice(24)}` : undefined
 }
+
+/**
+ * Whether it may be the approval that removing shares of a constant-product pool needs: in an exact amount, for a router of such pools. These make no call
+ * that their caller chooses, and take from him alone (UniswapV2Router02 of @uniswap/v2-periphery@1.1.0-beta.0): so nobody else can use the right, whatever
+ * contract gives it. Contracts of exchanges give none: of a collection of positions it would be a right to one.
+ */
+export const mayBeForRemoval = (
+  { token, spender, amountRaw }: { readonly token: string; readonly spender: string; readonly amountRaw: bigint },
+  { readers, contracts }: { readonly readers: ReadonlyMap<string, string>; readonly contracts: ReadonlySet<string> },
+): boolean => readers.get(spender) === 'v2-router' && !contracts.has(token) && !isUnlimited(amountRaw)

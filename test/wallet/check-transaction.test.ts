@@ -31,6 +31,7 @@ import {
   stranger,
   token,
   transaction,
+  trustedSha256,
   wrapper,
 } from './example-policy.ts'
 
@@ -55,7 +56,7 @@ const transfer = (recipient: string): string => rights.encodeFunctionData('trans
 const transferFrom = (owner: string, recipient: string): string => rights.encodeFunctionData('transferFrom', [owner, recipient, 1n])
 
 /** What a plugin of a third party planned: on a devnet a caller may approve anybody, and a plugin may not. */
-const plugin = '0123456789abcdef'
+const plugin = trustedSha256.slice(0, 16)
 const check = (bytes: Uint8Array): string => checkTransaction({ bytes, from, rules: localRules(), plugin })
 
 describe('the policy for EVM transactions that replace one', () => {
@@ -377,6 +378,27 @@ describe('the policy for EVM transactions', () => {
     const bytes = bytesOf(transaction({ chainId: 1, to: dollar, value: 0n, data: transfer(bridge) }))
     const rules = rulesOn('ethereum/mainnet')
     expect(() => checkTransaction({ bytes, from, rules })).to.throw(Refusal, /only approve is/)
+  })
+
+  it('signs a deposit over a bridge for the plugin alone whose bridge it is', () => {
+    const [local, ...others] = examplePolicy.networks
+    if (local?.keys !== 'secp256k1') throw new Error('the policy has no devnet')
+    const ofRelease = localRules({
+      ...examplePolicy,
+      networks: [{ ...local, deposits: [{ token: dollar, recipient: bridge }] }, ...others],
+    })
+    const signs = (rules = localRules(), by?: string) => {
+      const bytes = bytesOf(transaction({ to: dollar, value: 0n, data: transfer(bridge) }))
+      return checkTransaction({ bytes, from, rules, ...(by !== undefined && { plugin: by }) })
+    }
+    expect(() => signs(localRules(), plugin)).not.to.throw()
+    expect(() => signs(ofRelease)).not.to.throw()
+    for (const [rules, by] of [
+      [localRules(), undefined],
+      [localRules(), 'cd'.repeat(8)],
+      [ofRelease, plugin],
+    ] as const)
+      expect(() => signs(rules, by), `${by}`).to.throw(Refusal, /only approve is/)
   })
 
   it('refuses the delegation of the account (EIP-7702)', () => {

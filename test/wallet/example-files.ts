@@ -4,13 +4,13 @@ import { stringify } from 'yaml'
 import { writeLock, type LockedPlugin } from '../../core/config/lock.ts'
 import { newSealing, seal, sealKey } from '../../core/wallet/lock-seal.ts'
 import type { SignerFiles } from '../../core/wallet/policy-files.ts'
-import { allowedSpender, bridge, dollar, feeCapRaw, otherBridge, router, wrapper } from './example-policy.ts'
+import { allowedSpender, bridge, dollar, feeCapRaw, otherBridge, router, trustedSha256, wrapper } from './example-policy.ts'
 
 const here = { contracts: { router, wrapper }, spenders: [router] }
 
 /** What the operator allowed a connector: with conf, `examplePolicy` follows from it. */
 export const book: LockedPlugin = {
-  sha256: 'ab'.repeat(32),
+  sha256: trustedSha256,
   tier: 'trusted',
   kind: 'connector',
   networks: { 'ethereum/local': here, 'ethereum/mainnet': here },

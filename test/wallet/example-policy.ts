@@ -15,6 +15,8 @@ export const dollar = '0x7777777777777777777777777777777777777777'
 export const bridge = '0x8888888888888888888888888888888888888888'
 export const otherBridge = '0x9999999999999999999999999999999999999999'
 export const feeCapRaw = 100n * 10n ** 9n
+/** SHA-256 of the files of a plugin of a third party that the operator trusts. */
+export const trustedSha256: string = 'ab'.repeat(32)
 
 const network = {
   keys: 'secp256k1' as const,
@@ -35,8 +37,8 @@ export const examplePolicy: SignerPolicy = {
       local: true,
       tokens: [listed],
       deposits: [
-        { token: dollar, recipient: bridge },
-        { token: wrapper, recipient: otherBridge },
+        { token: dollar, recipient: bridge, plugin: trustedSha256 },
+        { token: wrapper, recipient: otherBridge, plugin: trustedSha256 },
       ],
     },
     { ...network, network: 'mainnet', chainId: 1, local: false, deposits: [] },

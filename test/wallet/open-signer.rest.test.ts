@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
+import { Wallet } from 'ethers'
 import pino from 'pino'
+import { saveKey } from '../../core/keys/keystore.ts'
 import { askPassphrase, openSigner, signerFiles } from '../../core/wallet/signing.ts'
 import { loadSettings } from '../../core/config/settings.ts'
 
@@ -25,6 +27,31 @@ describe('opening the keystore beside the rest of the start', () => {
     const error = await askPassphrase(settings).catch((thrown: unknown) => thrown)
     expect(error).to.have.property('name', 'StartError')
     expect(String(error)).to.contain(path.join(home, 'passphrase'))
+  })
+
+  it('finds a key that was added by the name of a plugin of its chain', async () => {
+    const own = path.join(home, 'former')
+    mkdirSync(path.join(own, 'conf'), { recursive: true })
+    const settings = loadSettings({ confDir: path.join(own, 'conf'), env: {} })
+    const { privateKey } = Wallet.createRandom()
+    const address = await saveKey({
+      dataDir: settings.data.dir,
+      chain: 'hyperliquid-chain',
+      privateKey,
+      passphrase: 'correct horse',
+      scryptN: 1024,
+    })
+    const signer = await openSigner({
+      settings,
+      log: pino({ level: 'silent' }),
+      passphrase: 'correct horse',
+      files: signerFiles(settings, { found: [{ name: 'hyperliquid-chain' }], tried: [] }),
+    })
+    try {
+      expect(signer.wallets().filter((each) => each.address === address)).to.deep.equal([{ chain: 'hyperliquid', address }])
+    } finally {
+      await signer.stop()
+    }
   })
 
   it('fails when it is awaited, without an unhandled rejection before', async () => {

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { expect } from 'chai'
 import { getAddress } from 'ethers'
 import { loadSettings } from '../../core/config/settings.ts'
-import { writeLock } from '../../core/config/lock.ts'
+import { readLock, writeLock, type LockedPlugin, type PluginLock } from '../../core/config/lock.ts'
 import { codeRoot } from '../../core/base/layout.ts'
 import { allowedPlugins } from '../../core/plugins/consent/consent.ts'
 import { tryPlugins } from '../../core/plugins/load.ts'
@@ -169,6 +169,60 @@ describe('what the signer reads of files', function () {
       )
     expect(networkOf(files.plugins)).to.deep.include({ contracts: [own, shared], contained: [own], shared: [shared] })
     expect(networkOf(['solana', 'known'])).to.not.have.any.keys('contained', 'shared')
+  })
+
+  const aDeposit = { token: own, recipient: '0x5555555555555555555555555555555555555555' }
+  const depositsOn = (records: PluginLock) => {
+    const files = {
+      confDir: home.confDir,
+      plugins: ['ethereum', ...Object.keys(records)],
+      allowedSpenders: [],
+      environment: {},
+      tries: false,
+    }
+    const { networks } = policyFromFiles(files, records)
+    const local = networks.find(({ chain, network }) => chain === 'ethereum' && network === 'local')
+    return local?.keys === 'secp256k1' ? local.deposits : undefined
+  }
+
+  it('gives no deposit to plugins that are contained or data alone, also by a record of 0.2.0 that has some or by conf', async () => {
+    // As `sluice plugin allow` of 0.2.0 wrote it for a plugin whose bridges lead to a stranger.
+    await home.write(
+      'sluice.lock',
+      `lockVersion: 1
+plugins:
+  book:
+    version: 0.1.0
+    sha256: ${book.sha256}
+    tier: contained
+    kind: connector
+    networks:
+      base/mainnet:
+        contracts: {}
+        spenders: []
+    signs: []
+    deposits:
+      - chain: ethereum
+        network: local
+        token: "${aDeposit.token}"
+        recipient: "${aDeposit.recipient}"
+    hosts: []
+    allowedAt: 2026-11-22T15:00:00.000Z
+`,
+    )
+    const { book: yesterdays } = readLock(home.confDir)
+    if (yesterdays === undefined) throw new Error('the lock was not read')
+    expect(yesterdays.deposits).to.have.length(1)
+    const of = (tier: LockedPlugin['tier']) => depositsOn({ book: { ...yesterdays, tier } })
+    expect([of('contained'), of('data')]).to.deep.equal([[], []])
+    expect(of('trusted')).to.deep.equal([{ ...aDeposit, plugin: book.sha256 }])
+    const bridges = { mainnet: { ethereum: { network: 'local', ...aDeposit } } }
+    await home.write('conf/connectors/book.yml', JSON.stringify({ bridges }))
+    expect([of('contained'), of('data')]).to.deep.equal([[], []])
+    expect(of('trusted')).to.deep.equal([{ ...aDeposit, plugin: book.sha256 }])
+    // The record holds as it is: nothing has to be allowed again for what is given nothing.
+    for (const before of [yesterdays, { ...yesterdays, deposits: [] }])
+      expect(isOutdated(before, { defaults: { bridges }, conf: {} })).to.equal(false)
   })
 
   it('says what a record lacks of files that are in force: another address or deposit, or a network', () => {

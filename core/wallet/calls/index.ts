@@ -39,7 +39,7 @@ export const readerNames: readonly string[] = [...readers.keys(), 'permit2']
 
 /**
  * Contracts that have readers take from their caller alone, by calls that the signer reads: so an allowance of theirs takes nothing by itself. A
- * contract that is no token of a list may be one of ERC-721, whose rights routers let anybody use.
+ * contract that is no token of a list may be one of ERC-721, whose rights some routers let anybody use (callPositionManager of SwapRouter02).
  */
 export const isBoundByCalls = ({ token, spender }: { token: string; spender: string }, rules: EvmRules): boolean =>
   rules.readers.has(spender) && (rules.tokens.has(token) || token === rules.wrapped)

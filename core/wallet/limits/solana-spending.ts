@@ -3,8 +3,8 @@
 import { COMPUTE_BUDGET_PROGRAM_ADDRESS } from '@solana-program/compute-budget'
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
 import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import { memoProgram, priorityFeeOf, tipBy, wrappedBy, wrappedMint } from '../policy-solana.ts'
-import type { SolanaRules } from '../policy.ts'
+import { isAdvanceNonce, memoProgram, priorityFeeOf, tipBy, wrappedBy, wrappedMint } from '../policy-solana.ts'
+import { Refusal, type SolanaRules } from '../policy.ts'
 import { callsContained, delegationsIn, rulesFor, tokenPrograms } from '../solana-contained.ts'
 import { decodeMessage, type Instruction } from '../solana-message.ts'
 import { allGas, gasOfTrades } from './counts.ts'
@@ -14,11 +14,18 @@ const signatureLamports = 5_000n
 /** What makes an account of the Token program exempt from rent: 165 bytes and 128 beside them, at 6,960 lamports. */
 const tokenAccountLamports = 2_039_280n
 
+/** @throws Refusal of a durable nonce: whoever has the bytes chooses when they are executed, so no window of time bounds them */
 export function solanaSpending(
   bytes: Uint8Array,
   given: Pick<SolanaRules, 'contained' | 'shared' | 'tip'>,
 ): { readonly amounts: ReadonlyMap<string, bigint>; readonly unreadable?: string } {
   const { instructions, signers, feePayer } = decodeMessage(bytes)
+  if (instructions.some((each) => isAdvanceNonce(each, feePayer)))
+    throw new Refusal(
+      `a transaction on a durable nonce may be executed at any time, so the limits of ${feePayer} in conf/limits.yml could not bound it: leave nonce out`,
+      'INVALID_NONCE',
+      { reason: 'durable nonce' },
+    )
   const rules = rulesFor(instructions, given, { wallet: feePayer, newAccounts: signers.slice(1) })
   const ofBudget = instructions.filter(({ program }) => program === COMPUTE_BUDGET_PROGRAM_ADDRESS)
   const tips = instructions.map((each) => tipBy(each, feePayer, rules) ?? 0n)

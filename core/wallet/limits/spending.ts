@@ -4,7 +4,7 @@ import { isBoundByCalls, readCall } from '../calls/index.ts'
 import { readSignedAction } from '../calls/signed-actions.ts'
 import { decodeTransaction } from '../policy-evm.ts'
 import type { EvmRules, SolanaRules } from '../policy.ts'
-import { addressArgument, approveSelector, takesRightBack, transferSelector, twoArgumentsLength } from '../token-rights.ts'
+import { addressArgument, approveSelector, mayBeForRemoval, takesRightBack, transferSelector, twoArgumentsLength } from '../token-rights.ts'
 import type { SignRequest } from '../signer-messages.ts'
 import { allGas, gasOfTrades, type Charge } from './counts.ts'
 
@@ -109,7 +109,8 @@ function tokensTaken(
     const amountRaw = BigInt(`0x${data.slice(-64)}`)
     if (data.startsWith(transferSelector)) return new Map([[contract, amountRaw]])
     if (data.startsWith(approveSelector)) {
-      if (!allowsUnreadable && isBoundByCalls({ token: contract, spender: holder }, rules)) return noTokens
+      const right = { token: contract, spender: holder, amountRaw }
+      if (!allowsUnreadable && (isBoundByCalls(right, rules) || mayBeForRemoval(right, rules))) return noTokens
       // An ERC-721 contract reads the same bytes as a right to its token 0.
       return amountRaw > 0n || rules.tokens.has(contract)
         ? new Map([[contract, amountRaw]])

@@ -1,5 +1,5 @@
 import { AccountRole, address } from '@solana/kit'
-import { getTransferSolInstruction } from '@solana-program/system'
+import { getAdvanceNonceAccountInstruction, getTransferSolInstruction } from '@solana-program/system'
 import { getCloseAccountInstruction, getCreateAssociatedTokenIdempotentInstruction } from '@solana-program/token'
 import { expect } from 'chai'
 import { wrappedMint } from '../../../core/wallet/policy-solana.ts'
@@ -29,8 +29,8 @@ const strictly = { allowsUnreadable: false }
 const most = 2n ** 256n - 1n
 
 describe('what a signature may give away', () => {
-  const ofTransaction = async (changes: Parameters<typeof transaction>[0], options = strictly) => {
-    const { amounts, unreadable } = await spendingOf(requestOf(wallet, transaction({ value: 0n, ...changes })), rules, options)
+  const ofTransaction = async (changes: Parameters<typeof transaction>[0], options = strictly, by = rules) => {
+    const { amounts, unreadable } = await spendingOf(requestOf(wallet, transaction({ value: 0n, ...changes })), by, options)
     return {
       tokens: Object.fromEntries([...amounts].filter(([what]) => what.startsWith('token'))),
       trades: amounts.has(gasOfTrades),
@@ -43,9 +43,26 @@ describe('what a signature may give away', () => {
     expect(await ofTransaction(allowance)).to.deep.equal({ tokens: {}, trades: true, unreadable: undefined })
     // Calls that cannot be read could take it then.
     expect((await ofTransaction(allowance, { allowsUnreadable: true })).tokens).to.deep.equal({ [`token ${listed}`]: most })
-    // It may be a right to a position, which routers let anybody use.
-    expect((await ofTransaction({ to: token, data: approve(router, 5n) })).tokens).to.deep.equal({ [`token ${token}`]: 5n })
+    // It may be a right to a position, which some routers let anybody use.
+    const another: EvmRules = { ...rules, readers: new Map([[router, 'v3-router-02']]) }
+    expect((await ofTransaction({ to: token, data: approve(router, 5n) }, strictly, another)).tokens).to.deep.equal({
+      [`token ${token}`]: 5n,
+    })
     expect((await ofTransaction({ to: listed, data: approve(stranger, 5n) })).tokens).to.deep.equal({ [`token ${listed}`]: 5n })
+  })
+
+  it('is nothing for the exact amount of a token of no list, which a router of constant-product pools may take: their shares are such tokens', async () => {
+    const shares = (amountRaw: bigint) => ({ to: token, data: approve(router, amountRaw) })
+    const nothing = { tokens: {}, trades: true, unreadable: undefined }
+    expect(await ofTransaction(shares(5n))).to.deep.equal(nothing)
+    expect(await ofTransaction(shares(0n))).to.deep.equal({ ...nothing, trades: false })
+    for (const endless of [most, 2n ** 96n - 1n, 2n ** 128n])
+      expect((await ofTransaction(shares(endless))).tokens).to.deep.equal({ [`token ${token}`]: endless })
+    expect((await ofTransaction({ to: token, data: approve(stranger, 5n) })).tokens).to.deep.equal({ [`token ${token}`]: 5n })
+    expect((await ofTransaction(shares(5n), { allowsUnreadable: true })).tokens).to.deep.equal({ [`token ${token}`]: 5n })
+    // A collection of positions of an exchange.
+    const declared: EvmRules = { ...rules, contracts: new Set([...rules.contracts, token]) }
+    expect((await ofTransaction(shares(5n), strictly, declared)).tokens).to.deep.equal({ [`token ${token}`]: 5n })
   })
 
   it('is nothing for the end of a right over positions of a contract whose calls are read', async () => {
@@ -133,6 +150,17 @@ describe('what a signature may give away', () => {
     expect(cosigned.amounts.get('gasCost')).to.equal(10_000n)
     const tokenProgram = address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
     expect((await of(getCreateAssociatedTokenIdempotentInstruction({ ...account, tokenProgram }))).unreadable).to.match(/Token-2022/)
+  })
+
+  it('refuses a durable nonce on Solana, also where calls that cannot be read are signed', async () => {
+    const advance = getAdvanceNonceAccountInstruction({ nonceAccount: strangeAccount, nonceAuthority: owner })
+    const draft = { scheme: 'ed25519', bytes: messageOf([advance, limit(200_000), trade]) } as const
+    const request = { chain: 'solana', network: 'mainnet', address: solanaWallet, draft } as const
+    for (const allowsUnreadable of [false, true]) {
+      const refused = await spendingOf(request, solanaRules(), { allowsUnreadable }).catch((error: unknown) => error)
+      expect(refused).to.be.instanceOf(Refusal).and.to.include({ errorName: 'INVALID_NONCE' })
+      expect(refused).to.have.property('details').that.deep.equals({ reason: 'durable nonce' })
+    }
   })
 
   it('counts a tip on Solana as a fee, and what is wrapped beside it once', async () => {

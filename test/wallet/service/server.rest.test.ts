@@ -6,6 +6,7 @@ import { expect } from 'chai'
 import { frameOf } from '../../../core/wallet/service/protocol.ts'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { local, mined, oneChain, outcome, swap, traders } from '../../http/shared-server.ts'
+import { startReceiver, type Receiver } from '../../alerts/receiver.ts'
 import { until } from '../processes.ts'
 import { signerHome, type SignerHome, type SignerProgram } from './signer-home.ts'
 
@@ -14,13 +15,20 @@ describe('a server with a signer of its own', function () {
   let home: SignerHome
   let program: SignerProgram
   let server: TestServer
+  let receiver: Receiver
   before(async () => {
     home = await signerHome(undefined, true)
     program = await home.start()
-    server = await startServer({ settings: { ...oneChain.settings, 'signer.socket': home.socket }, conf: oneChain.conf })
+    receiver = await startReceiver()
+    const alerts = { channels: { ops: { kind: 'webhook', url: receiver.url, allowPrivate: true } }, rules: { notReady: { seconds: 1 } } }
+    server = await startServer({
+      settings: { ...oneChain.settings, 'signer.socket': home.socket },
+      conf: { ...oneChain.conf, 'alerts.yml': alerts },
+    })
   })
   after(async () => {
     await server?.stop()
+    await receiver?.close()
     await program?.stop()
     home?.remove()
   })
@@ -58,6 +66,9 @@ describe('a server with a signer of its own', function () {
     await until(() => server.kernel.services.wallets.all().length > 0)
     expect(await isReady()).to.equal(false)
     expect((await server.client.get('/health/ready')).text).to.match(/signer/)
+    const told = await receiver.message(({ rule, status }) => rule === 'notReady' && status === 'raised')
+    expect(told).to.include({ severity: 'critical' })
+    expect(JSON.stringify(told['items'])).to.match(/"subject":"signer"/)
     expect(outcome(await send(24))).to.equal('503 OVERLOADED')
 
     program = await home.start()
