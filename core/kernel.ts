@@ -21,6 +21,7 @@ import * as storage from './parts/storage.ts'
 import * as trading from './parts/trading.ts'
 import { lockOfStart, type LoadResult, type PluginChanges } from './plugins/index.ts'
 import { createPreferences } from './store/preferences.ts'
+import { createRefusedPositions } from './transactions/refused-positions.ts'
 import { createUnkeyedRequests } from './transactions/unkeyed-requests.ts'
 import { closeWrongAddresses } from './config/wrong-addresses.ts'
 
@@ -78,6 +79,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   leases: { open: storage.openLeases },
   idempotency: { open: storage.openIdempotency, stop: (idempotency) => idempotency.stop() },
   deliveries: { open: storage.openDeliveries, stop: (deliveries) => deliveries.stop() },
+  refusedPositions: { open: ({ store, log }) => createRefusedPositions(store, log) },
   preferences: { open: ({ store }) => createPreferences(store) },
 
   pluginsNow: { open: () => ({ known: { loaded: [], refused: [] } }) },

@@ -58,10 +58,9 @@ interface BuiltState {
   readonly refused: readonly Refusal[]
 }
 
-/** Deploys all plugins on a fresh chain. Those of third parties come last, and one that fails leaves nothing. */
-async function buildState(plugins: readonly DevnetPlugin[], outside?: Outside): Promise<BuiltState> {
-  const [chain, ...others] = plugins.filter((plugin) => plugin.tokens)
-  if (!chain?.tokens || others.length > 0) throw new DevnetError('The devnet needs exactly one devnet.ts with `tokens`, that of its chain.')
+/** Deploys plugins of the release on a fresh chain. */
+async function buildState(plugins: readonly DevnetPlugin[]): Promise<Buffer> {
+  const chain = chainOf(plugins)
   const anvil = await startAnvil(0)
   const provider = providerOf(anvil)
   try {
@@ -70,23 +69,66 @@ async function buildState(plugins: readonly DevnetPlugin[], outside?: Outside): 
       const site = await devnetSite(plugin.name, provider)
       if (plugin.deploy) await deployed(plugin, plugin.deploy({ ...site, tokens: mintedBy(site, tokens) }))
     }
+    return withoutTraces(await dumpOf(anvil.rpc))
+  } finally {
+    provider.destroy()
+    await anvil.stop()
+  }
+}
+
+function chainOf(plugins: readonly DevnetPlugin[]) {
+  const [chain, ...others] = plugins.filter((plugin) => plugin.tokens)
+  if (!chain?.tokens || others.length > 0) throw new DevnetError('The devnet needs exactly one devnet.ts with `tokens`, that of its chain.')
+  return { ...chain, tokens: chain.tokens }
+}
+
+/** A chain of its own that continues from a state, and its tokens; undefined where anvil refuses the state. */
+async function copyOf(state: Buffer, chain: ReturnType<typeof chainOf>) {
+  const anvil = await startAnvil(0, ['--no-request-size-limit'])
+  const provider = providerOf(anvil)
+  const stop = async () => {
+    provider.destroy()
+    await anvil.stop()
+  }
+  try {
+    // On an empty chain their addresses are those of the state, which has these accounts, too.
+    const tokens = await chain.tokens(await devnetSite(chain.name, provider))
+    if ((await anvil.rpc('anvil_loadState', toHex(state)).catch(() => false)) === true) return { anvil, provider, tokens, stop }
+    await stop()
+    return undefined
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Deploys what plugins of third parties bring on the state of the release. One that fails leaves nothing. @returns undefined where anvil refuses the state */
+export async function deployOnState(
+  state: Buffer,
+  devnetFiles: readonly string[],
+  { plugins, start, budget }: Outside,
+): Promise<BuiltState | undefined> {
+  const { loaded } = await loadAll(devnetFiles)
+  const ofRelease = [...loaded.keys()]
+  const copy = await copyOf(state, chainOf(ofRelease))
+  if (!copy) return undefined
+  const { anvil, provider, tokens, stop } = copy
+  try {
     const refused: Refusal[] = []
-    let before = outside && (await readAccounts(anvil))
-    for (const each of outside?.plugins ?? []) {
+    let before = await readAccounts(anvil)
+    for (const each of plugins) {
       const { name } = each.plugin
       try {
-        if (plugins.some((plugin) => plugin.name === name)) throw new Error(`another plugin already has the name ${name}`)
+        if (ofRelease.some((plugin) => plugin.name === name)) throw new Error(`another plugin already has the name ${name}`)
         const site = await devnetSite(name, provider)
-        if (outside && before)
-          before = await deployOutside(each, { anvil, before, site, tokens: mintedBy(site, tokens) }, outside.start, outside.budget)
+        before = await deployOutside(each, { anvil, before, site, tokens: mintedBy(site, tokens) }, start, budget)
       } catch (error) {
         refused.push({ file: each.file, reason: `The devnet.ts of ${name} failed: ${messageOf(error)}` })
       }
     }
     return { state: withoutTraces(await dumpOf(anvil.rpc)), refused }
   } finally {
-    provider.destroy()
-    await anvil.stop()
+    await stop()
   }
 }
 
@@ -111,14 +153,11 @@ export async function deployOnRunning(
   { chainFile, state, outside, start, budget }: RunningDeployment,
 ): Promise<void> {
   const { name } = outside.plugin
-  const chain = await loadDevnetPlugin(chainFile)
-  const copy = await startAnvil(0, ['--no-request-size-limit'])
-  const [onCopy, onChain] = [providerOf(copy), providerOf(running)]
+  const copied = await copyOf(state, chainOf([await loadDevnetPlugin(chainFile)]))
+  if (!copied) throw new DevnetError('anvil does not load its own state.')
+  const { anvil: copy, provider: onCopy, tokens, stop } = copied
+  const onChain = providerOf(running)
   try {
-    // On an empty chain their addresses are those of the state, which has these accounts, too.
-    const tokens = await chain.tokens?.(await devnetSite(chain.name, onCopy))
-    if (!tokens) throw new DevnetError(`${chainFile} has no tokens.`)
-    if ((await copy.rpc('anvil_loadState', toHex(state))) !== true) throw new DevnetError('anvil does not load its own state.')
     const steps: DeployStep[] = []
     const site = await devnetSite(name, onCopy)
     const to = {
@@ -132,9 +171,8 @@ export async function deployOnRunning(
     const here = await devnetSite(name, onChain)
     await repeatSteps(steps, onChain, onCopy, mintedBy(here, tokens))
   } finally {
-    onCopy.destroy()
     onChain.destroy()
-    await copy.stop()
+    await stop()
   }
 }
 
@@ -203,24 +241,29 @@ export interface Refusal {
   reason: string
 }
 
-/** Deploys every plugin. After a failure the other plugins are deployed again on a fresh chain, without the one that failed. */
-export async function deployPlugins(devnetFiles: readonly string[], outside?: Outside): Promise<BuiltState> {
-  const files = new Map<DevnetPlugin, string>()
+/** Those that can be loaded, with their files. */
+async function loadAll(devnetFiles: readonly string[]): Promise<{ loaded: Map<DevnetPlugin, string>; refused: Refusal[] }> {
+  const loaded = new Map<DevnetPlugin, string>()
   const refused: Refusal[] = []
   for (const file of devnetFiles) {
     try {
       const plugin = await loadDevnetPlugin(file)
-      const namesake = [...files].find(([{ name }]) => name === plugin.name)
+      const namesake = [...loaded].find(([{ name }]) => name === plugin.name)
       if (namesake) throw new Error(`${namesake[1]} already has the name ${plugin.name}`)
-      files.set(plugin, file)
+      loaded.set(plugin, file)
     } catch (error) {
       refused.push({ file, reason: reasonOf(error) })
     }
   }
+  return { loaded, refused }
+}
+
+/** Deploys every plugin of the release. After a failure the other plugins are deployed again on a fresh chain, without the one that failed. */
+export async function deployPlugins(devnetFiles: readonly string[]): Promise<BuiltState> {
+  const { loaded: files, refused } = await loadAll(devnetFiles)
   for (;;) {
     try {
-      const built = await buildState([...files.keys()], outside)
-      return { state: built.state, refused: [...refused, ...built.refused] }
+      return { state: await buildState([...files.keys()]), refused }
     } catch (error) {
       const file = error instanceof DeploymentFailure && !error.plugin.tokens ? files.get(error.plugin) : undefined
       if (!(error instanceof DeploymentFailure) || file === undefined) throw error

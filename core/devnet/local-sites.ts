@@ -54,12 +54,20 @@ export const expectedAddresses = ({ devnet: { enabled, only } }: Pick<Settings, 
 /** What stands in a plugin's defaults for the addresses, which are any free ones. A chain that is simulated itself has the first alone. */
 const hostsOf = (name: string) => ({ api: `${name}.localhost`, node: `evm.${name}.localhost` })
 
-/** @param devnetUrl the node of the devnet */
-export async function openLocalSites(names: readonly string[], devnetUrl: string, log: SiteLog): Promise<LocalSites> {
+/**
+ * @param devnetUrl the node of the devnet
+ * @param named bytes of programs of a chain that the operator has named, by their sha256
+ */
+export async function openLocalSites(
+  names: readonly string[],
+  devnetUrl: string,
+  log: SiteLog,
+  named: (chain: string) => readonly string[] = () => [],
+): Promise<LocalSites> {
   const addresses = new Map<string, string>()
   const all: ReturnType<typeof createSite>[] = []
   for (const name of names) {
-    const site = createSite(name, devnetUrl, log)
+    const site = createSite(name, { devnetUrl, log, named: () => named(name) })
     const { api, node } = hostsOf(name)
     addresses.set(api, await site.listen('api'))
     addresses.set(node, await site.listen('node'))
@@ -84,7 +92,13 @@ interface SitePorts {
   readonly node: number
 }
 
-function createSite(name: string, devnetUrl: string, log: SiteLog) {
+interface SiteOptions {
+  readonly devnetUrl: string
+  readonly log: SiteLog
+  readonly named: () => readonly string[]
+}
+
+function createSite(name: string, { devnetUrl, log, named }: SiteOptions) {
   const network = { chain: name, network: devnetNetwork.network }
   const servers: Server[] = []
   const sockets = new Set<Socket>()
@@ -119,7 +133,11 @@ function createSite(name: string, devnetUrl: string, log: SiteLog) {
   async function bringUp(): Promise<SitePorts> {
     const file = program(name)
     if (!file) throw new Error(`plugins/${name}/local.js of the package sluice-devnet is missing`)
-    const child = spawnWatched(process.execPath, [fileURLToPath(file), ...devnetAddresses(curveOf(name))])
+    const child = spawnWatched(process.execPath, [
+      fileURLToPath(file),
+      ...devnetAddresses(curveOf(name)),
+      ...named().map((sha256) => `sha256:${sha256}`),
+    ])
     stops.push(() => endWatched(child))
     const said = await firstLine(child)
     const node = said.evm ? await startNode(said.evm) : said.port

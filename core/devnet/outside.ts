@@ -131,6 +131,7 @@ const bounds: Bounds = {
   maxUnaskedFrameBytes: maxFrameBytes,
   maxUnaskedBytes: 320 * 2 ** 20,
   maxFrameMs: 60_000,
+  maxParts: { ofServing: 30_000, perByte: 1 / 12 },
   processor: { burstMs: 5_000, perSecondMs: 500, perAnswerMs: 0 },
 }
 const lookMs = 200

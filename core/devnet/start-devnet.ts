@@ -2,7 +2,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Settings, devnetNetwork } from '../config/settings.ts'
 import { agesOwner } from '../market/market-ages.ts'
-import { allowedPlugins, messageOf, registerHook, tryPlugins, type AllowedPlugins, type FoundPlugin } from '../plugins/index.ts'
+import { messageOf, registerHook, tryPlugins, type AllowedPlugins, type FoundPlugin } from '../plugins/index.ts'
 import type { Store } from '../store/store.ts'
 import { anvilBinary, DevnetError, installedDevnet, chainId, refuseTakenPort, startAnvil, toHex, type Anvil } from './anvil.ts'
 import type { Outside, Refusal } from './build-state.ts'
@@ -135,16 +135,50 @@ async function startDeployed({ port, dataDir, devnetFiles, outside, log = () => 
   }
 
   log('Deploying the exchanges on the devnet; later starts reuse the saved state.')
-  const { deployPlugins } = await building()
-  const { state, refused } = await deployPlugins(devnetFiles, outside && { ...outside, plugins })
-  if (refused.length === 0) {
-    await saveState(folder, inputs, state).catch((error: unknown) =>
+  const { state, refused } = await deployAll({
+    folder,
+    devnetFiles,
+    log,
+    ...(plugins.length > 0 && outside && { outside: { ...outside, plugins } }),
+  })
+  const fresh = await chainFrom(state, port)
+  if (!fresh) throw new DevnetError(notItsOwn)
+  return devnet(fresh, { built: true, refused: [...notAccepted, ...refused], accepted: plugins, state: stateOf(fresh) })
+}
+
+const notItsOwn = 'anvil does not load its own state. Check that its version is the one in package-lock.json.'
+
+/** What plugins of third parties deploy comes onto the state of the release: it is saved too, and found by starts with other plugins. */
+async function deployAll({
+  folder,
+  devnetFiles,
+  outside,
+  log,
+}: Pick<DevnetOptions, 'devnetFiles'> & { folder: string; outside?: Outside; log: (message: string) => void }) {
+  const { deployPlugins, deployOnState } = await building()
+  const save = async (files: readonly string[], { state, refused }: Awaited<ReturnType<typeof deployPlugins>>) => {
+    if (refused.length > 0) return
+    await saveState(folder, await inputsHash(files), state).catch((error: unknown) =>
       log(`The devnet's state could not be saved for the next start: ${String(error)}`),
     )
   }
-  const fresh = await chainFrom(state, port)
-  if (!fresh) throw new DevnetError('anvil does not load its own state. Check that its version is the one in package-lock.json.')
-  return devnet(fresh, { built: true, refused: [...notAccepted, ...refused], accepted: plugins, state: stateOf(fresh) })
+  if (!outside) {
+    const built = await deployPlugins(devnetFiles)
+    await save(devnetFiles, built)
+    return built
+  }
+  const kept = await readSavedState(folder, await inputsHash(devnetFiles))
+  let ofRelease = kept && { state: kept, refused: [] as readonly Refusal[] }
+  let onIt = ofRelease && (await deployOnState(ofRelease.state, devnetFiles, outside))
+  if (!ofRelease || !onIt) {
+    ofRelease = await deployPlugins(devnetFiles)
+    await save(devnetFiles, ofRelease)
+    onIt = await deployOnState(ofRelease.state, devnetFiles, outside)
+    if (!onIt) throw new DevnetError(notItsOwn)
+  }
+  const all = { state: onIt.state, refused: [...ofRelease.refused, ...onIt.refused] }
+  await save([...devnetFiles, ...outside.plugins.map(({ file }) => file)], all)
+  return all
 }
 
 /** That a block comes while a state is loaded is rare. */
@@ -203,10 +237,9 @@ export async function refuseWithoutDevnet(port: number): Promise<void> {
 export async function bringUpDevnet(
   settings: Settings,
   say: (line: string) => void,
-  { allowed, hostsLater = false }: { allowed?: AllowedPlugins; hostsLater?: boolean } = {},
+  { allowed: plugins, hostsLater = false }: { allowed: AllowedPlugins; hostsLater?: boolean },
 ): Promise<Devnet> {
   const { data, devnet } = settings
-  const plugins = allowed ?? (await allowedPlugins(settings))
   const root = installedDevnet()
   const builtIn = plugins.found.filter((plugin) => plugin.builtIn)
   if (!builtIn.some(({ name }) => name === devnetNetwork.chain))
@@ -282,7 +315,7 @@ export async function forgetDevnet(store: Store, chain: string = devnetNetwork.c
     // A part of a batch is journaled under its request alone.
     const requests = (isIt: boolean) => made(isIt).select('request_id')
     await tx.deleteFrom('requests').where('request_id', 'in', requests(true)).where('request_id', 'not in', requests(false)).execute()
-    for (const table of ['hashes', 'orders', 'entries', 'archived'] as const)
+    for (const table of ['hashes', 'orders', 'entries', 'archived', 'market_samples'] as const)
       await tx.deleteFrom(table).where('chain', '=', chain).where('network', '=', network).execute()
     await tx.deleteFrom('budgets').where('owner', '=', agesOwner(isDevnets)).execute()
   })

@@ -4,6 +4,8 @@ import type { PortfolioRequest } from '../api/portfolio.ts'
 import { command } from '../base/layout.ts'
 import { railName } from '../transactions/entry.ts'
 import type { Journal } from '../transactions/journal/journal.ts'
+import { scopeWords } from '../config/stops.ts'
+import { isInUse } from '../plugins/index.ts'
 import type { ServerParts } from './server-parts.ts'
 
 export async function openAlertDesk({ settings, store, identity, log, metrics }: ServerParts): Promise<AlertDesk | undefined> {
@@ -108,12 +110,30 @@ function alertSources(parts: ServerParts, createPortfolioReading: CreateReading)
     },
     openTransactions: () => readOpenTransactions(journal),
     networks: () => registry.networks,
+    failing: () => services.failing(),
+    waitingApprovals: () => services.approvals.list({ state: 'waiting', limit: mostApprovals }),
+    stops: () => services.stops.known().map(({ scope, ...stop }) => ({ ...stop, of: scopeWords(scope) })),
+    clientsFileWrong: () => clients.isWrong(),
+    refusedPlugins: () =>
+      registry.plugins.flatMap(({ name, state, refusedAt, reason, notTakenUp, whyDown, unserved = [] }) => {
+        // One that nobody has allowed is used by nobody.
+        const isRefused = state === 'refused' && refusedAt !== 'find' && refusedAt !== 'consent'
+        const why = isRefused ? (reason ?? 'it was refused') : (whyDown?.() ?? notTakenUp)
+        const wrong = unserved.flatMap(({ chain, network, reason: problem, isWrong }) =>
+          isWrong ? [{ plugin: `${name} on ${chain}/${network}`, reason: problem }] : [],
+        )
+        return [...(why === undefined ? [] : [{ plugin: name, reason: why }]), ...wrong]
+      }),
     nodes: () =>
-      registry.networks.flatMap(({ chain, network, impl }) => (impl.nodes?.() ?? []).map((node) => ({ ...node, chain, network }))),
+      registry.networks
+        .filter(isInUse)
+        .flatMap(({ chain, network, impl }) => (impl.nodes?.() ?? []).map((node) => ({ ...node, chain, network }))),
     blockAges: () =>
       liveState.following.all().flatMap(({ chain, network, synchroniser: { tip } }) => {
-        const isLocal = registry.networks.some((each) => each.chain === chain && each.network === network && each.impl.local)
-        return tip && !isLocal ? [{ chain, network, seconds: liveState.following.ageSeconds({ chain, network }, tip) }] : []
+        const on = registry.networks.find((each) => each.chain === chain && each.network === network)
+        return tip && on && isInUse(on) && !on.impl.local
+          ? [{ chain, network, seconds: liveState.following.ageSeconds({ chain, network }, tip) }]
+          : []
       }),
     heads: () =>
       new Map(
@@ -159,6 +179,8 @@ function alertSources(parts: ServerParts, createPortfolioReading: CreateReading)
   }
 }
 
+/** More than wait. */
+const mostApprovals = 500
 /** Keys of the devnet are for local networks alone. */
 const walletNetworks = ({ registry, services }: ServerParts): readonly WalletNetwork[] =>
   registry.networks.flatMap(({ chain, network, impl }) => {

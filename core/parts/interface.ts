@@ -1,12 +1,14 @@
 // What callers reach: the services behind the endpoints, and the listener.
 import { createBookRuns } from '../books/runs.ts'
+import { isSameAddress } from '../base/addresses.ts'
 import { withTimeout } from '../base/async.ts'
 import { createApprovalRuns } from '../handlers/approval-runs.ts'
+import { heldPositions } from '../handlers/amm/held-positions.ts'
 import { createApprovedSpenders } from '../handlers/amm/approved.ts'
 import type { Services } from '../handlers/context.ts'
 import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
 import { fundingOf, lastBlockBefore, liquidationsOf, orderLiquidationsOf, positionsOf } from '../handlers/clob/funding-sums.ts'
-import { orderTokens } from '../handlers/books.ts'
+import { openingsOf, orderTokens, wrappedFor } from '../handlers/books.ts'
 import { paidCostOf } from '../handlers/mined-amounts.ts'
 import { failingParts } from '../handlers/readiness.ts'
 import {
@@ -80,6 +82,7 @@ export function openServices(parts: ServerParts): Services {
     checkpoints,
     orderFills,
     deliveries,
+    refusedPositions,
     quarantine,
     stops,
     clients,
@@ -119,6 +122,7 @@ export function openServices(parts: ServerParts): Services {
     checkpoints,
     orderFills,
     deliveries,
+    refusedPositions,
     bookRuns: createBookRuns(transactions.list, {
       costOf: (entry) => paidCostOf(entry, registry),
       tokenOf: orderTokens(registry),
@@ -129,6 +133,10 @@ export function openServices(parts: ServerParts): Services {
       orderLiquidationsOf: (of, signal) => orderLiquidationsOf(of, registry, signal),
       blockBefore: (of, momentMs, signal) => lastBlockBefore(of, momentMs, registry, signal),
       positionsOf: (of, signal) => positionsOf(of, registry, signal),
+      heldPositions: heldPositions(registry),
+      openings: openingsOf(settings.books.opening, registry),
+      tokenFor: (on, token) => (settings.books.coinAsWrapped ? wrappedFor(on, token, registry) : token),
+      isWallet: (chain, address) => signer.wallets().some((each) => each.chain === chain && isSameAddress(each.address, address)),
     }),
     quarantine,
     stops,

@@ -38,6 +38,7 @@ import type { DailyChecks } from '../books/daily-checks.ts'
 import type { Archiver } from '../transactions/archiver.ts'
 import type { Preferences } from '../store/preferences.ts'
 import type { Deliveries } from '../transactions/deliveries.ts'
+import type { RefusedPositions } from '../transactions/refused-positions.ts'
 import type { UnkeyedRequests } from '../transactions/unkeyed-requests.ts'
 import type { Idempotency } from '../transactions/idempotency.ts'
 import type { Journal } from '../transactions/journal/journal.ts'
@@ -85,6 +86,7 @@ export interface ServerParts {
   leases: Leases
   idempotency: Idempotency
   deliveries: Deliveries
+  refusedPositions: RefusedPositions
   preferences: Preferences
   pluginsNow: PluginsNow
   guards: { stop(): void }

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import path from 'node:path'
+import { isSameAddress } from '../base/addresses.ts'
 import type { Client } from '../config/clients.ts'
 import { clientsFileName, createLiveClients, readClientsFile, type LiveClients } from '../config/live-clients.ts'
 import { StartError } from '../config/problems.ts'
@@ -26,6 +27,7 @@ import { sqlJournal } from '../transactions/journal/sql-journal.ts'
 import { createStopFiles, stopFileGuard, type StopFiles } from '../transactions/stop-files.ts'
 import { sqlLeases, type Leases } from '../transactions/leases.ts'
 import { closeWrongAddresses } from '../config/wrong-addresses.ts'
+import { readSigningLimits } from '../wallet/signing-networks.ts'
 import type { Drain, ServerParts } from './server-parts.ts'
 
 export function createDrain({ settings }: ServerParts): Drain {
@@ -67,8 +69,12 @@ export async function openServerLimits({ store, identity, clients, log }: Server
 export const openClientLimits = ({ clients, serverLimits, settings }: ServerParts): ClientLimitsBook =>
   createClientLimits({ clients: () => clients.list, ownOf: serverLimits.strictestOf, settings: settings.limits })
 
-export const openAllowLists = ({ serverLimits, clientLimits }: ServerParts): AllowLists =>
-  createAllowLists({ limitsOf: serverLimits.limitsOf, maxLeverageOn: (client, on) => maxLeverageOf(clientLimits.on(client, on) ?? {}) })
+export const openAllowLists = ({ serverLimits, clientLimits, settings: { confDir } }: ServerParts): AllowLists =>
+  createAllowLists({
+    limitsOf: serverLimits.limitsOf,
+    maxLeverageOn: (client, on) => maxLeverageOf(clientLimits.on(client, on) ?? {}),
+    isLimitedWallet: (address) => Object.keys(readSigningLimits(confDir).limits).some((each) => isSameAddress(each, address)),
+  })
 
 /** Idle where nothing bounds a client, and nothing is reserved since something did: another server on the store may have reserved it. */
 export async function openSpendingLimits({ store, serverLimits, clientLimits }: ServerParts): Promise<SpendingLimits> {

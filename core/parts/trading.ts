@@ -3,6 +3,7 @@ import path from 'node:path'
 import { isSameAddress } from '../base/addresses.ts'
 import { subtract } from '../base/decimal.ts'
 import { command } from '../base/layout.ts'
+import { namedPrograms } from '../devnet/named-programs.ts'
 import { openLocalSites, wantedSites, type LocalSites } from '../devnet/local-sites.ts'
 import type { Devnet } from '../devnet/start-devnet.ts'
 import { outcomeToJournal } from '../handlers/fills.ts'
@@ -15,19 +16,24 @@ import { readAboutOrder } from '../handlers/clob/order-state.ts'
 import { walletOrders, type WalletOrders } from '../handlers/clob/wallet-orders.ts'
 import type { OrderMarket } from '../transactions/order-fills.ts'
 import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
-import { gainsOf, gasCostOf, heldChangesOf, paidCostOf, tellsOf } from '../handlers/mined-amounts.ts'
+import { gainsOf, gasCostOf, heldChangesOf, liquidityMadeBy, paidCostOf, tellsOf } from '../handlers/mined-amounts.ts'
+import { allowedImpact, compareDeposit, isBeyond } from '../handlers/market-check.ts'
+import { createWaitingIndexes, type WaitingIndexes } from '../handlers/perp/waiting-indexes.ts'
 import { compareMined, shownLosses, shownQuarantines } from '../handlers/mined-bounds.ts'
 import { createMovementReadings } from '../handlers/movements.ts'
 import { createMinedReadings, type MinedReadings } from '../handlers/mined-readings.ts'
 import { countChanges, liveStateCounters } from '../http/metrics.ts'
 import { createLiveState, type LiveState } from '../live-state/live-state.ts'
 import { newestHead } from '../live-state/newest-head.ts'
+import type { Amounts } from '../limits/account.ts'
 import type { LimitReader } from '../limits/spending-limits.ts'
 import { defaultGas, defaultTransactions, type NetworkTerms } from '../limits/client-limits.ts'
 import { followExpiries, type ExpiredAllowances } from '../limits/expired-allowances.ts'
 import { createHoldings, type HoldingsReader } from '../limits/holdings.ts'
 import { heldValue } from '../market/held-value.ts'
 import { createMarketAges } from '../market/market-ages.ts'
+import { createEarlierSamples } from '../market/earlier-samples.ts'
+import { createKeptSamples, type KeptSamples } from '../market/kept-samples.ts'
 import { createMarket, marketPools, type Market } from '../market/market.ts'
 import { createBookReader, type OwnOrder } from '../market/order-books.ts'
 import { transactionTargets } from '../plugins/index.ts'
@@ -78,8 +84,8 @@ export async function forgetEarlierDevnet({ options, devnet, store, unlocking }:
   for (const name of unlocking.siteNames) await forgetDevnet(store, name)
 }
 
-export const openSites = async ({ devnet, unlocking: { siteNames }, log }: ServerParts): Promise<LocalSites | undefined> =>
-  devnet && openLocalSites(siteNames, devnet.rpcUrl, log)
+export const openSites = async ({ devnet, unlocking: { siteNames }, settings, log }: ServerParts): Promise<LocalSites | undefined> =>
+  devnet && openLocalSites(siteNames, devnet.rpcUrl, log, (chain) => namedPrograms(settings.confDir, chain))
 
 export const openLiveState = ({ settings: { market, data }, log, metrics }: ServerParts): LiveState =>
   createLiveState(market, data.dir, log, liveStateCounters(metrics))
@@ -107,6 +113,8 @@ export function openMarket(
       const { maxDailyLoss, maxPriceImpact, value, approveAbove } = serverLimits.strictestOf(name) ?? {}
       return maxDailyLoss !== undefined || maxPriceImpact !== undefined || value !== undefined || approveAbove !== undefined
     })
+  const kept = createKeptSamples(store, limits.marketMinutes * 60_000)
+  if (isNeeded()) void sayFirst(kept, limits.marketMinutes, log)
   return createMarket({
     networks: () => registry.networks,
     isChecked: ({ impl }) => (!impl.local || limits.onLocalNetworks) && isNeeded(),
@@ -139,9 +147,28 @@ export function openMarket(
     quotedTokens: (network) => quotes.quotedTokens(network, quotedWithinMs),
     settings: { referenceTokens: limits.referenceTokens, minDepth: limits.marketDepth, minutes: limits.marketMinutes },
     ages: createMarketAges({ store, log, steadyMs }),
+    earlier: createEarlierSamples({
+      kept,
+      connectorsOn: ({ chain, network }) =>
+        registry.venuesOn(chain, network).filter(({ builtIn, impl }) => builtIn && (impl.AMM !== undefined || impl.CLOB !== undefined)),
+      newestHead: (network, at) => following.newestHead(network, at),
+      minDepth: limits.marketDepth,
+      log,
+      steadyMs,
+    }),
     log,
     steadyMs,
   })
+}
+
+/** After other starts it is seconds. A store that cannot be read says so itself. */
+async function sayFirst(kept: KeptSamples, marketMinutes: number, log: ServerParts['log']): Promise<void> {
+  const isFirst = await kept.isEmpty().catch(() => false)
+  if (isFirst)
+    log.info(
+      { minutes: marketMinutes / 4 },
+      'the store has no market yet: clients without the permission thin can trade on a network once its market was read for so many minutes, from the first price that somebody asks for on; /health/ready counts down',
+    )
 }
 
 /**
@@ -226,6 +253,7 @@ export function openTransactions(parts: ServerParts): Transactions {
     settings,
     metrics,
     following,
+    market,
     spendingLimits,
     clientLimits,
     allowLists,
@@ -241,9 +269,16 @@ export function openTransactions(parts: ServerParts): Transactions {
     isIdle: () => spendingLimits.isIdle?.() === true,
     timeoutMs,
   })
-  spendingLimits.readBy(limitReader(parts, readings))
+  const indexes = createWaitingIndexes(registry)
+  spendingLimits.readBy(limitReader({ registry, market, settings, clients, allowLists, following }, readings, indexes))
   return createTransactions({
-    journal,
+    journal: {
+      ...journal,
+      async revalue(waiting, lease) {
+        if (spendingLimits.isIdle?.() !== true) await indexes.read(waiting)
+        return journal.revalue(waiting, lease)
+      },
+    },
     leases,
     targets,
     sign: ({ signable, replaces, newAccounts, signsAs, ...request }) =>
@@ -295,9 +330,44 @@ export const followAllowances = ({ store, spendingLimits: limits, registry, log 
   })
 
 /** What limits ask of networks and their market. */
-export const limitReader = ({ registry, market }: Pick<ServerParts, 'registry' | 'market'>, readings?: MinedReadings): LimitReader => ({
+export const limitReader = (
+  {
+    registry,
+    market,
+    settings,
+    clients,
+    allowLists,
+    following,
+  }: Pick<ServerParts, 'registry' | 'market'> & Partial<Pick<ServerParts, 'settings' | 'clients' | 'allowLists' | 'following'>>,
+  readings?: MinedReadings,
+  indexes?: WaitingIndexes,
+): LimitReader => ({
+  lossNow(on, { gives, gets, prices, at }) {
+    const network = networkOf(on, registry)
+    if (!network) return undefined
+    const impact = impactOf(on.client, { settings, clients, allowLists })
+    const isTooFar = (compared: { givenMicros: bigint; lostMicros: bigint }) => impact !== undefined && isBeyond(compared, impact)
+    if (at) {
+      const byIndex = indexes?.compare(on, { at, gives, gets })
+      return byIndex && { lossMicros: byIndex.lostMicros, isTooFar: market.isChecked(network) && isTooFar(byIndex) }
+    }
+    if (!market.isChecked(network)) return undefined
+    const compare = (exchanged: { gives: Amounts; gets: Amounts }) => market.compare(network, exchanged, on.client)
+    const pool = prices && { prices, ...(Object.keys(gets).length > 0 && { leastGot: gets }) }
+    const compared = pool ? compareDeposit(gives, pool, compare) : compare({ gives, gets })
+    return compared.is === 'priced' ? { lossMicros: compared.mostLostMicros, isTooFar: isTooFar(compared) } : undefined
+  },
+  lossWhenMined({ landed, ...on }, gains) {
+    const network = networkOf(on, registry)
+    if (!network || landed?.seenAt === undefined) return undefined
+    const side = (sign: bigint) => Object.fromEntries([...gains].flatMap(([token, raw]) => (raw * sign > 0n ? [[token, raw * sign]] : [])))
+    const ageSeconds = network.impl.local ? 0 : (following?.ageSeconds(on, { timestamp: landed.seenAt }) ?? 0)
+    const lost = market.lostBefore(network, { gives: side(-1n), gets: side(1n) }, Math.max(0, ageSeconds) * 1000)
+    return typeof lost === 'bigint' ? lost : undefined
+  },
   gains: (entry) => gainsOf(entry, registry, readings),
   tells: (entry, gains) => tellsOf(entry, registry, gains),
+  liquidityMade: (entry) => liquidityMadeBy(entry, registry),
   heldChanges: (entry) => (readings ? heldChangesOf(entry, registry, readings) : []),
   gasCost: (entry) => gasCostOf(entry, registry),
   token: (on, name) => limitedToken(on, name, registry),
@@ -307,6 +377,15 @@ export const limitReader = ({ registry, market }: Pick<ServerParts, 'registry' |
     return network && market.referenceOf(network)
   },
 })
+
+/** As for a request of the client: in percent. */
+function impactOf(
+  client: string,
+  { settings, clients, allowLists }: { readonly [K in 'settings' | 'clients' | 'allowLists']: ServerParts[K] | undefined },
+): number | undefined {
+  const permissions = new Set(clients?.list.find(({ name }) => name === client)?.permissions)
+  return settings && allowLists ? allowedImpact({ services: { settings, allowLists }, caller: { id: client, permissions } }) : undefined
+}
 
 export function openOrderFills({ registry, transactions, market: prices, log }: ServerParts): OrderFills {
   function ordersOf({ chain, network: on, connector, type, address }: OrderMarket, signal: AbortSignal): WalletOrders | undefined {

@@ -186,6 +186,18 @@ export default uniswapV2Devnet({ name: 'riverbed', pools: [['WETH', '10', 'USDC'
     expect(devnet.refused).to.have.length(Object.keys(hostile).length + 1)
   })
 
+  it('comes onto the state of the release, which is saved by itself for starts with other plugins', async () => {
+    const release = await startDevnet({ port: 0, dataDir: place.folder, devnetFiles })
+    try {
+      expect(release.built).to.equal(false)
+      const riverbed = getCreateAddress({ from: deployerAddress('riverbed'), nonce: 1 })
+      expect(await rpcTo(release.rpcUrl)('eth_getCode', riverbed, 'latest')).to.equal('0x')
+      expect(String(await rpcTo(release.rpcUrl)('eth_getCode', router, 'latest'))).to.have.length.above(1_000)
+    } finally {
+      await release.stop()
+    }
+  })
+
   it('leaves the exchanges of the release as they were', async () => {
     for (const { address } of Object.values(addresses.tokens)) expect(String(await code(address))).to.have.length.above(1_000)
     for (const address of [router, factory, addresses.exchanges.sushiswap.router])
@@ -213,7 +225,8 @@ describe('the devnet.ts of a plugin that a start refuses', function () {
     mkdirSync(path.join(place.folder, 'conf'))
     const folders = [path.join(builtInPlugins, 'ethereum'), path.join(place.folder, 'plugins')]
     const flags = { 'plugins.folders': folders, 'devnet.enabled': true, 'devnet.port': await freePort(), 'data.dir': place.folder }
-    const devnet = await bringUpDevnet(loadSettings({ confDir: path.join(place.folder, 'conf'), env: {}, flags }), () => {})
+    const settings = loadSettings({ confDir: path.join(place.folder, 'conf'), env: {}, flags })
+    const devnet = await bringUpDevnet(settings, () => {}, { allowed: await allowedPlugins(settings) })
     try {
       expect(devnet.refused.map(({ reason }) => reason)).to.have.length(1)
       expect(devnet.refused[0]?.reason).to.match(/^The devnet\.ts of late is not run: the plugin is refused: .*interface 9\.0/)
