@@ -118,6 +118,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     rollup,
     gasPaysLayer1: definition.gasPaysLayer1,
     gasLimitIsPaid: definition.gasLimitIsPaid,
+    reserveBalance: definition.reserveBalance,
     reader,
     coinToken: coinIsToken ? wrapped.address : undefined,
     blocks,

@@ -39,7 +39,9 @@ import {
   permitGas,
   stateWith,
 } from './permit2.ts'
+import type { ReserveBalance } from './network.ts'
 import type { RecentBlocks } from './recent-blocks.ts'
+import { readReserve, spendingOf } from './reserve-balance.ts'
 import { blockCall } from './rpc.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
 import type { EvmIntent, Call, CallResult, EvmReader } from './types.ts'
@@ -71,6 +73,7 @@ export interface EvmRailOptions {
   /** Gas pays for layer 1, too, so the same call uses another amount of it with every block there. */
   gasPaysLayer1?: boolean | undefined
   gasLimitIsPaid?: boolean | undefined
+  reserveBalance?: ReserveBalance | undefined
   /** The newest blocks and the usual time between two. Absent: every poll asks for each transaction. */
   blocks?: RecentBlocks | undefined
   blockMs?: number | undefined
@@ -155,8 +158,14 @@ export async function check(
   const neededRaw = tradedRaw + sum(prepared.map(({ step, fees }) => costOf(step, fees)))
   if (nativeRaw < neededRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, neededRaw)
 
-  const checkFunds = commitmentCheck(nativeCurrency, nativeRaw, neededRaw)
-  return { prepared, synced: nonceCountsOf(rpc, latest, pending), checkFunds, ...(permit && { permits: [permit] }) }
+  const synced = nonceCountsOf(rpc, latest, pending)
+  const reserve = await readReserve(options, { from, spends: spendingOf(prepared), nativeRaw, sentBefore: synced.latest, newest }, at)
+  const checkFunds: Checked['checkFunds'] = (committedRaw) =>
+    commitmentCheck(nativeCurrency, nativeRaw, neededRaw)(committedRaw) ?? reserve?.(committedRaw)
+  const refused = reserve?.(0n)
+  if (refused) throw refused
+  const head = { number: blockField(options, newest, 'number'), timestamp: Number(blockField(options, newest, 'timestamp')) }
+  return { prepared, synced, checkFunds, head, ...(permit && { permits: [permit] }) }
 }
 
 /**
@@ -248,7 +257,11 @@ function countOf(rpc: Rpc, answer: RpcAnswer | undefined): number {
   return count
 }
 
-function blockField({ rpc, network }: EvmRailOptions, block: unknown, field: 'gasLimit' | 'baseFeePerGas'): bigint {
+function blockField(
+  { rpc, network }: EvmRailOptions,
+  block: unknown,
+  field: 'gasLimit' | 'baseFeePerGas' | 'number' | 'timestamp',
+): bigint {
   const value = isObject(block) ? quantityOf(block[field]) : undefined
   if (value !== undefined) return value
   if (isObject(block) && field === 'baseFeePerGas')
@@ -396,7 +409,8 @@ export function createCacheCheck(
       const neededRaw = costOf(step, prepared.fees)
       const coinsRaw = needs.flatMap((need) => (need.token === nativeAddress ? need.amountRaw : []))
       if ([neededRaw, ...coinsRaw].some((raw) => nativeRaw < raw)) return undefined
-      return { prepared: [prepared], synced: { latest, pending }, checkFunds: commitmentCheck(nativeCurrency, nativeRaw, neededRaw) }
+      const checkFunds = commitmentCheck(nativeCurrency, nativeRaw, neededRaw)
+      return { prepared: [prepared], synced: { latest, pending }, checkFunds, head: { number: head.number, timestamp: head.timestamp } }
     },
   }
 }

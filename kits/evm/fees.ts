@@ -5,7 +5,7 @@ import { formatRaw } from '../../core/base/decimal.ts'
 import { isObject } from '../../core/base/json.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { type Rpc, invalidAnswer, isUnsupported, resultOf } from '../nodes/rpc.ts'
-import { isBytes, quantityOf } from './encoding.ts'
+import { quantityOf } from './encoding.ts'
 import { chargeRaw, maxChargeRaw, type Charge } from './op-stack.ts'
 import { blockCall, readBlock, type Block } from './rpc.ts'
 import type { EvmIntent } from './types.ts'
@@ -190,14 +190,6 @@ export function min(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
-/** Yellow paper, G_transaction. */
-const transactionGas = 21_000n
-/** https://eips.ethereum.org/EIPS/eip-2028. Calldata costs even more under EIP-7623. */
-const zeroByteGas = 4n
-const byteGas = 16n
-/** What a router uses to find its function, compare the deadline and revert; rounded down. */
-const lateCallGas = 300n
-
 /**
  * The price of an attempt that replaces `over`: both fees are raised by the policy's percentage, and are at least what the policy pays now.
  * They are cut to the cap. Undefined if nodes would not take what is left as a replacement.
@@ -222,24 +214,9 @@ export function overrideFees(over: EvmFees, overrides: FeeOverrides, conditions:
   return { ...over, maxFeePerGas: String(maxFeeRaw), maxPriorityFeePerGas: String(tipRaw) }
 }
 
-/** Compares an empty transfer at the price of a replacement with the least that a call costs which reverts because it is late. */
-export function cancelIsCheaper({ data }: EvmIntent, fees: EvmFees, conditions: FeeConditions): boolean {
-  const cancel = bumpedFeePerGas(fees, conditions)
-  if (!cancel) return false
-  const late = priceAt(conditions.baseFeeRaw, BigInt(fees.maxFeePerGas), BigInt(fees.maxPriorityFeePerGas))
-  return transactionGas * cancel.gasPriceRaw < (transactionGas + calldataGas(data) + lateCallGas) * late.gasPriceRaw
-}
-
 /** A transaction that pays less than the base fee waits until the base fee has fallen to what it pays. */
 function priceAt(baseFeeRaw: bigint, maxFeeRaw: bigint, tipRaw: bigint): FeePerGas {
   return { maxFeeRaw, tipRaw, gasPriceRaw: min(maxFeeRaw, baseFeeRaw + tipRaw) }
-}
-
-function calldataGas(data: string): bigint {
-  if (!isBytes(data)) return 0n
-  const bytes = data.slice(2).match(/../g) ?? []
-  const zeros = bytes.filter((byte) => byte === '00').length
-  return BigInt(zeros) * zeroByteGas + BigInt(bytes.length - zeros) * byteGas
 }
 
 /** For how many blocks base fees are kept. */

@@ -35,6 +35,12 @@ export interface EvmNetwork {
   gasPaysLayer1?: boolean
   /** A transaction pays for its whole gas limit, whether it uses it or not (Monad). */
   gasLimitIsPaid?: boolean
+  /**
+   * Of the native coin, in whole coins, what the value of a transaction has to leave in the wallet where the wallet sent another one in so many blocks before it, or has code
+   * (EIP-7702): else it reverts, and pays. Gas may be paid out of it. Absent: the network has no such rule (Monad:
+   * https://docs.monad.xyz/developer-essentials/reserve-balance).
+   */
+  reserveBalance?: { readonly amount: string; readonly blocks: number }
   /** A call that returns the block's number, where the opcode returns that of another chain, as on Arbitrum that of layer 1. */
   blockNumberCall?: { readonly to: string; readonly data: string }
   /** The native coin is itself the token `wrapped`: nothing wraps it, and it is traded as that token (Celo). */
@@ -42,6 +48,8 @@ export interface EvmNetwork {
   /** A network on the operator's own machine, where well-known keys may be used. */
   local?: boolean
 }
+
+export type ReserveBalance = NonNullable<EvmNetwork['reserveBalance']>
 
 /** The usual address of Multicall3: https://github.com/mds1/multicall3 */
 export const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11'

@@ -1,7 +1,7 @@
 // What the error of a node means. The first question is whether it is the word of the chain at all: a provider's limit, or state that a node has lost,
 // says nothing of a transaction.
 import type { Fault, NodeError, RpcAnswer } from '../nodes/dialect.ts'
-import { beginningOf, sizeFaultOf, speaksOfLimit, textOf, troubleOf } from '../nodes/faults.ts'
+import { beginningOf, lacksMethod, sizeFaultOf, speaksOfLimit, textOf, troubleOf } from '../nodes/faults.ts'
 import { invalidAnswer, resultOf, type ReadRpc } from '../nodes/rpc.ts'
 import { isBytes } from './encoding.ts'
 import { revertData, saysReverted } from './reverts.ts'
@@ -153,6 +153,17 @@ export const errorPatterns: readonly ErrorPattern[] = [
     from: 'besu RpcErrorType.TRANSACTION_UPFRONT_COST_EXCEEDS_BALANCE',
   },
   { says: /\bdoesn't have enough funds to send tx\b/, means: 'insufficient-funds', from: 'hardhat (edr mem_pool.rs)' },
+  {
+    says: /\bsigner had insufficient balance\b/,
+    means: 'insufficient-funds',
+    from: 'Monad monad-eth-txpool-types/src/lib.rs EthTxPoolDropReason::InsufficientBalance (category-labs/monad-bft)',
+  },
+  // The value of a transaction would leave less than the reserve balance of the chain.
+  {
+    says: /\breserve balance violation\b/,
+    means: 'insufficient-funds',
+    from: 'Monad monad-rpc/src/handlers/eth/mod.rs EthCallError::ReserveBalanceViolation, code -32603 (category-labs/monad-bft)',
+  },
   { says: /\btransaction would cause overdraft\b/, means: 'insufficient-funds', from: 'geth (chainlink)' },
   { says: /\bnot enough funds for gas\b/, means: 'insufficient-funds', from: 'Arbitrum (chainlink)' },
 
@@ -171,6 +182,11 @@ export const errorPatterns: readonly ErrorPattern[] = [
   { says: /\binsufficient gas for floor data gas cost\b/, means: 'out-of-gas', from: 'geth core/error.go ErrFloorDataGas' },
 
   { says: /\btxpool is full\b/, means: 'not-now', from: 'geth core/txpool/legacypool ErrTxPoolOverflow; reth RpcPoolError.TxPoolOverflow' },
+  {
+    says: /\btransaction pool is (full|not ready)\b/,
+    means: 'not-now',
+    from: 'Monad monad-eth-txpool-types/src/lib.rs EthTxPoolDropReason::PoolFull, PoolNotReady (category-labs/monad-bft)',
+  },
   {
     says: /\bsub-pool is full\b/,
     means: 'not-now',
@@ -261,14 +277,11 @@ export function sendErrorMeaning({ code, message }: NodeError): ErrorMeaning | u
 const methodNotFound = -32601
 const invalidParams = -32602
 
-const unknownMethod =
-  /\bmethods?\b.*\b(not (found|supported|available|exist|allowed|whitelisted|implemented|enabled)|unsupported|unknown|disabled|does not exist|unavailable)\b|\b(unsupported|unknown|unrecognized|invalid) (rpc )?method\b|\bdoes not exist\/is not available\b|\b(is not|isn't) available on\b/
 /** geth `rpc/json.go`; some nodes say it with the code of any error. */
 const wrongParams = /\btoo many arguments\b|\binvalid argument \d\b|\bcannot unmarshal\b|\bmissing value for required argument\b/
 /** Of nodes that give no logs of all contracts: PublicNode. */
 const wantsAddress =
   /\b(specify|provide|include|requires?|must (have|contain)) (an? )?(contract )?address\b|\baddress(es)? (is|are) (required|mandatory)\b/
-const passing = /\b(temporar\w*|currently|try again|retry|later|busy|timeout|timed out)\b/
 
 /** Every node serves these. One that says that it does not is no node of use. */
 const methodsOfEveryNode: ReadonlySet<string> = new Set([
@@ -313,8 +326,8 @@ export function judge(error: NodeError, method: string | undefined): Fault {
   const text = said.toLowerCase()
   if (code === limitExceeded && method === 'eth_getLogs' && !speaksOfLimit(said)) return { is: 'too-large', of: 'call' }
   if (method === 'eth_getLogs' && refusesAllLogs.test(text)) return { is: 'trouble', kind: 'rate-limited' }
-  if ((unknownMethod.test(text) && !passing.test(text)) || (code === methodNotFound && !speaksOfLimit(said))) {
-    if (method === undefined || !methodsOfEveryNode.has(method)) return { is: 'unsupported' }
+  if (lacksMethod(text) || (code === methodNotFound && !speaksOfLimit(said))) {
+    if (method === undefined || !methodsOfEveryNode.has(method)) return { is: 'unsupported', lacks: 'method' }
     return { is: 'trouble', kind: 'unreachable' }
   }
   if ((code === invalidParams && !speaksOfLimit(said)) || wrongParams.test(text) || (method === 'eth_getLogs' && wantsAddress.test(text)))

@@ -6,7 +6,7 @@ import type { RpcAnswer } from '../nodes/dialect.ts'
 import { quoteNode } from '../nodes/faults.ts'
 import { invalidAnswer, resultOf, sendToAll, type Rpc } from '../nodes/rpc.ts'
 import { check, createCacheCheck, readAllNonceCounts, readNonceCounts, type EvmRailOptions } from './check.ts'
-import { bumpFees, cancelIsCheaper, costOf, defaultFeePolicy, describeMinReplacement, maxFeeOf, outbids, overrideFees } from './fees.ts'
+import { bumpFees, costOf, defaultFeePolicy, describeMinReplacement, maxFeeOf, outbids, overrideFees } from './fees.ts'
 import type { EvmFees, FeeConditions, FeePolicy } from './fees.ts'
 import { createGasLimitCache } from './gas-limit.ts'
 import { sendErrorMeaning, type ErrorMeaning } from './node-errors.ts'
@@ -52,7 +52,7 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
   const mined = blocks && createMinedFollower({ rpc, blocks, poll, blockMs })
   const fromCache = reader && createCacheCheck(complete, gasLimits, reader)
   // Elsewhere a cached limit, which is larger than needed, would cost something or be out of date.
-  const isGasCacheable = complete.rollup === undefined && !complete.gasPaysLayer1 && !complete.gasLimitIsPaid
+  const isGasCacheable = complete.rollup === undefined && !complete.gasPaysLayer1 && !complete.gasLimitIsPaid && !complete.reserveBalance
   return {
     sequences: 'ordered',
     outline: ({ to, value }) => ({ contracts: [to], valueRaw: BigInt(value) }),
@@ -119,7 +119,6 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
       cancel: (from) => ({ to: from, data: '0x', value: '0' }),
       cancelAgain: (from) => ({ to: from, data: noWithdrawal, value: '0' }),
       bump: (fees, head, overrides) => (overrides ? overrideFees(fees, overrides, conditionsAt(head)) : bumpFees(fees, conditionsAt(head))),
-      cancelIsCheaper: (step, fees, head) => cancelIsCheaper(step, fees, conditionsAt(head)),
     },
   }
 }
@@ -163,7 +162,8 @@ const broadcastResults: Readonly<Record<Exclude<ErrorMeaning, 'known'>, { is: 'r
 }
 
 function broadcastResultOf(error: NonNullable<RpcAnswer['error']>): BroadcastResult {
-  const meaning = sendErrorMeaning(error)
+  // A gateway's own error may have any code.
+  const meaning = error.fault?.is === 'trouble' ? undefined : sendErrorMeaning(error)
   if (meaning === 'known') return { is: 'accepted' }
   const reason = quoteNode(error.message)
   // An unknown message may mean anything.

@@ -60,9 +60,19 @@ type Parts = readonly Part[]
 
 const notAnswered: CallResult = { ok: false, data: '0x' }
 
-function partsOf(lists: readonly (readonly (Call | Probe)[])[]): Parts {
+/**
+ * Probes revert, and leave nothing to what is behind them. A call does not: what it has touched costs those behind it less gas (EIP-2929). So probes
+ * come first, as what they measure must not depend on what else is asked.
+ */
+function partsOf(calls: readonly (Call | Probe)[], headCalls: readonly Call[]): Parts {
+  if (!calls.some(isProbe)) return [{ items: calls, indexes: [...calls.keys()] }]
+  const ordered = [...calls.entries()].toSorted(([, one], [, other]) => Number(isProbe(other)) - Number(isProbe(one)))
+  const lists = batchParts(
+    ordered.map(([, call]) => call),
+    headCalls,
+  )
   let from = 0
-  return lists.map((items) => ({ items, indexes: items.map(() => from++) }))
+  return lists.map((items) => ({ items, indexes: ordered.slice(from, (from += items.length)).map(([index]) => index) }))
 }
 
 const pieceOf = ({ items, indexes }: Part, start: number, end?: number): Part => ({
@@ -151,7 +161,7 @@ export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; 
   }
 
   async function readAt(block: BlockParameter, calls: readonly (Call | Probe)[], at: At): Promise<Reading> {
-    return readParts(partsOf(calls.some(isProbe) ? batchParts(calls, headCalls) : [calls]), block, at)
+    return readParts(partsOf(calls, headCalls), block, at)
   }
 
   const request = ({ items }: Part): { to?: string; data: string } => {

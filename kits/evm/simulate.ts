@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { id } from 'ethers'
 import { toQuantity } from 'ethers/utils'
-import type { Allowance, At, Grant, Json, SimulatedOutcome } from '../../core/contracts/index.ts'
+import type { Allowance, At, Grant, Json, SimulatedOutcome, StepOutcome } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
@@ -40,7 +40,7 @@ interface Question {
   fees?: readonly Json[]
 }
 
-/** The calls of a simulation: one reading, the steps, the same reading again. */
+/** The calls of a simulation: one reading, then each step with the same reading again. */
 interface Simulation {
   wallet: string
   reads: readonly Call[]
@@ -51,16 +51,17 @@ interface Simulation {
   fees: readonly StepFees[]
 }
 
-/** What a node says of them: the first step that fails, or both readings and the events of the steps. */
+/** What a node says of them: the first step that fails, or the readings before, between and after the steps. */
 type SimulationResult =
   | { is: 'failed'; reason: string }
   | {
       is: 'done'
-      before: readonly CallResult[]
-      after: readonly CallResult[]
-      /** By the wallet, within the readings. */
-      gasPaidRaw: bigint
-      logs: readonly EvmLog[] | 'not shown'
+      /** The first is before all steps, and each other one behind a step. */
+      readings: readonly (readonly CallResult[])[]
+      /** By the wallet, within the readings, for each step. */
+      gasPaidRaw: readonly bigint[]
+      /** Of each step. */
+      logs: readonly (readonly EvmLog[])[] | 'not shown'
     }
 
 type OverrideSimulation = Simulation & {
@@ -102,41 +103,84 @@ export function createSimulation(rpc: Rpc, { multicall, coin, blockSeconds, poli
     const simulated = (await bySimulateV1(rpc, multicall, simulation, at)) ?? (await byOverride(rpc, multicall, simulation, at))
     if (!simulated) return 'unavailable'
     if (simulated.is === 'failed') return simulated
-    const logs = simulated.logs === 'not shown' ? [] : simulated.logs
-    const [before, after] = [simulated.before.map(uintOf), simulated.after.map(uintOf)]
+    const readings = simulated.readings.map((each) => each.map(uintOf))
     const subjects = [coin, ...tokens, ...allowances.map(({ token }) => token), ...called]
     // Of the contracts that are called some are no tokens.
-    const unread = subjects.findIndex((_, index) =>
-      index < reads.length
-        ? before[index] === undefined || after[index] === undefined
-        : (before[index] === undefined) !== (after[index] === undefined),
-    )
+    const unread = subjects.findIndex((_, index) => {
+      const known = readings.filter((each) => each[index] !== undefined).length
+      return known < readings.length && (index < reads.length || known > 0)
+    })
     if (unread >= 0) return { is: 'failed', reason: `the balance or the allowance of ${subjects[unread]} cannot be read` }
-    const changeOf = (index: number) => (after[index] ?? 0n) - (before[index] ?? 0n) + (index === 0 ? simulated.gasPaidRaw : 0n)
 
-    const movements = movementsByEvents(logs, wallet)
-    if (!movements) return { is: 'failed', reason: 'a contract emits an event of token transfers that cannot be read' }
-    const { gains, sent } = movements
-    for (const [index, token] of [coin, ...tokens].entries()) gains.set(token, changeOf(index))
-    for (const [index, to] of called.entries()) {
-      if (after[reads.length + index] === undefined) continue
-      // Tokens of EIP-721 are told one by one.
-      const told = [...gains].reduce((sum, [key, gainRaw]) => (key.startsWith(`${to}/`) ? sum + gainRaw : sum), 0n)
-      const untold = changeOf(reads.length + index) - told
-      if (untold !== 0n) gains.set(to, untold)
+    const shown = simulated.logs === 'not shown' ? undefined : simulated.logs
+    const outcomes: StepOutcome[] = []
+    for (const index of steps.keys()) {
+      const movements = movementsByEvents(shown?.[index] ?? [], wallet)
+      if (!movements) return { is: 'failed', reason: 'a contract emits an event of token transfers that cannot be read' }
+      const [before = [], after = []] = readings.slice(index)
+      const change = { before, after, gasPaidRaw: simulated.gasPaidRaw[index] ?? 0n }
+      const gains = gainsOfStep(movements.gains, change, { balances: [coin, ...tokens], called, calledFrom: reads.length })
+      outcomes.push({ gains, ...(shown && { sent: movements.sent }) })
     }
-    const read = allowances.map((allowance, index) => ({ allowance, index: 1 + tokens.length + index }))
-    const grown = read.flatMap(({ allowance, index }): readonly Grant[] =>
-      changeOf(index) > 0n ? [{ ...allowance, amountRaw: after[index] ?? 0n }] : [],
-    )
-    const known = new Map(read.map(({ allowance, index }) => [keyOf(allowance), before[index] ?? 0n]))
+    const grown = allowances.flatMap((allowance, nth) => {
+      const at = 1 + tokens.length + nth
+      const raws = readings.map((each) => each[at] ?? 0n)
+      return raws.flatMap((raw, index): readonly Grant[] =>
+        index > 0 && raw > (raws[index - 1] ?? 0n) ? [{ ...allowance, amountRaw: raw }] : [],
+      )
+    })
+    const known = new Map(allowances.map((allowance, nth) => [keyOf(allowance), readings[0]?.[1 + tokens.length + nth] ?? 0n]))
     const grants = [
       ...grown,
-      ...newGrants(grantsByEvents(logs, wallet), known),
+      ...newGrants(grantsByEvents(shown?.flat() ?? [], wallet), known),
       ...grantsByCalls(steps).filter((grant) => !isCounted(grant, known)),
     ]
-    return { is: 'done', gains, grants: distinct(grants), ...(simulated.logs !== 'not shown' && { sent }) }
+    const gains = sumOf([new Map([coin, ...tokens].map((token) => [token, 0n])), ...outcomes.map((each) => each.gains)])
+    return {
+      is: 'done',
+      gains,
+      grants: distinct(grants),
+      ...(shown && { sent: sumOf(outcomes.flatMap(({ sent }) => sent ?? [])) }),
+      ...(steps.length > 1 && { steps: outcomes }),
+    }
   }
+}
+
+interface BalanceChange {
+  readonly before: readonly (bigint | undefined)[]
+  readonly after: readonly (bigint | undefined)[]
+  /** What of the coin went for gas. */
+  readonly gasPaidRaw: bigint
+}
+
+/**
+ * What a step brings, or takes: by balances where they are read, else by its events.
+ * @param told by its events
+ * @param of the coin and the tokens in the order of the reading, and the contracts that are called, from `calledFrom` on
+ */
+function gainsOfStep(
+  told: ReadonlyMap<string, bigint>,
+  { before, after, gasPaidRaw }: BalanceChange,
+  { balances, called, calledFrom }: { balances: readonly string[]; called: readonly string[]; calledFrom: number },
+): Map<string, bigint> {
+  const gains = new Map(told)
+  const changeOf = (index: number) => (after[index] ?? 0n) - (before[index] ?? 0n) + (index === 0 ? gasPaidRaw : 0n)
+  for (const [index, token] of balances.entries()) gains.set(token, changeOf(index))
+  for (const [nth, to] of called.entries()) {
+    const index = calledFrom + nth
+    if (after[index] === undefined) continue
+    // Tokens of EIP-721 are told one by one.
+    const ofIds = [...gains].reduce((sum, [key, gainRaw]) => (key.startsWith(`${to}/`) ? sum + gainRaw : sum), 0n)
+    const untold = changeOf(index) - ofIds
+    if (untold !== 0n) gains.set(to, untold)
+  }
+  return gains
+}
+
+function sumOf(all: readonly ReadonlyMap<string, bigint>[]): Map<string, bigint> {
+  const sum = new Map<string, bigint>()
+  for (const each of all) for (const [token, raw] of each) sum.set(token, (sum.get(token) ?? 0n) + raw)
+  return sum
 }
 
 const keyOf = ({ token, spender }: Allowance) => `${token} ${spender}`
@@ -206,8 +250,7 @@ async function bySimulateV1(rpc: Rpc, multicall: string, simulation: Simulation,
     // The witness comes first: the steps may leave no gas for it.
     { ...priceFields(price), from: other, to: witness },
     read,
-    ...steps.map((step, index) => ({ ...callOf(step, wallet), ...gasFields(fees[index] ?? price) })),
-    read,
+    ...steps.flatMap((step, index) => [{ ...callOf(step, wallet), ...gasFields(fees[index] ?? price) }, read]),
   ]
   const stateOverrides = {
     [witness]: { code: witnessCode(next) },
@@ -223,26 +266,29 @@ async function bySimulateV1(rpc: Rpc, multicall: string, simulation: Simulation,
   if (unpaid === 'insufficient-funds' || unpaid === 'out-of-gas') return { is: 'failed', reason: quoteNode(answer?.error?.message ?? '') }
   const [witnessed, first, ...rest] = resultsOf(rpc, answer, calls.length)
   if (witnessed?.logs[0]?.topics[0] !== witnessTopic || !isRunIn(next, witnessed)) return undefined
-  const [ofSteps, last] = [rest.slice(0, -1), rest.at(-1)]
+  const [ofSteps, behind] = apart(rest)
   const failed = ofSteps.find(({ ok }) => !ok)
   if (failed) return { is: 'failed', reason: revertReason(failed.data) }
-  if (last?.ok !== true) return unreadAfter
-  const [before, after] = [readingOf(rpc, first, ownReads), readingOf(rpc, last, ownReads)]
+  if (behind.some(({ ok }) => !ok)) return unreadAfter
+  const readings = [first, ...behind].map((each) => readingOf(rpc, each, ownReads))
   // Nodes differ in whether a simulated transaction pays for its gas: the witness's account tells.
-  const paidRaw = payerRaw - (uintOf(before.at(-1) ?? noResult) ?? payerRaw)
+  const paidRaw = payerRaw - (uintOf(readings.at(-1)?.at(-1) ?? noResult) ?? payerRaw)
   const gasRaw = (index: number, gasUsed: bigint) => gasUsed * effectivePriceRaw(fees[index] ?? price, next)
   if (paidRaw !== 0n && paidRaw !== gasRaw(0, witnessed.gasUsed)) return undefined
-  const walletPaidRaw = paidRaw === 0n ? 0n : ofSteps.reduce((sum, { gasUsed }, index) => sum + gasRaw(index, gasUsed), 0n)
   return {
     is: 'done',
-    before: before.slice(0, -1),
-    after: after.slice(0, -1),
-    gasPaidRaw: walletPaidRaw,
-    logs: ofSteps.flatMap(({ logs }) => logs),
+    readings: readings.map((each) => each.slice(0, -1)),
+    gasPaidRaw: ofSteps.map(({ gasUsed }, index) => (paidRaw === 0n ? 0n : gasRaw(index, gasUsed))),
+    logs: ofSteps.map(({ logs }) => logs),
   }
 }
 
-/** The steps leave too little gas, or too little else, for reading what they did. */
+/** Steps, and the readings behind them: each has one. */
+function apart<T>(results: readonly T[]): readonly [steps: readonly T[], behind: readonly T[]] {
+  return [results.filter((_, index) => index % 2 === 0), results.filter((_, index) => index % 2 === 1)]
+}
+
+/** A step leaves too little gas, or too little else, for reading what it did. */
 const unreadAfter: SimulationResult = { is: 'failed', reason: 'what it does to the wallet cannot be read after it' }
 
 const readingOf = (rpc: Rpc, result: CallResult | undefined, reads: readonly Call[]) => aggregateResults(rpc, result?.data, reads.length)
@@ -259,12 +305,13 @@ async function byOverride(rpc: Rpc, multicall: string, simulation: OverrideSimul
   const { wallet, reads, steps, next, fees, nativeRaw, code } = simulation
   const [reader, witness] = [newAddress(), newAddress()]
   const read = { to: reader, data: packAggregate3(reads) }
-  const calls = [{ to: witness, data: '0x' }, read, ...steps, read]
+  const calls = [{ to: witness, data: '0x' }, read, ...steps.flatMap((step) => [step, read])]
+  const allReadingGas = BigInt(1 + steps.length) * readingGas
   const value = toQuantity(steps.reduce((sum, step) => sum + BigInt(step.value), 0n))
   const [price = noPrice] = fees
-  const gasLimit = fees.reduce((sum, each) => sum + each.gasLimit, 2n * readingGas)
+  const gasLimit = fees.reduce((sum, each) => sum + each.gasLimit, allReadingGas)
   // What the readings cost beside the steps is no matter of the wallet.
-  const balance = toQuantity(nativeRaw + 2n * readingGas * price.maxFeeRaw)
+  const balance = toQuantity(nativeRaw + allReadingGas * price.maxFeeRaw)
   const overrides = {
     [wallet]: { code, balance },
     [reader]: { code: readerCode(multicall) },
@@ -277,11 +324,15 @@ async function byOverride(rpc: Rpc, multicall: string, simulation: OverrideSimul
   if (answer?.error || answer?.result === '0x') return undefined
   const [seen = noResult, first, ...rest] = aggregateResults(rpc, answer?.result, calls.length)
   if (!isRunIn(next, seen)) return undefined
-  const [ofSteps, last] = [rest.slice(0, -1), rest.at(-1)]
+  const [ofSteps, behind] = apart(rest)
   const failed = ofSteps.find(({ ok }) => !ok)
   if (failed) return { is: 'failed', reason: revertReason(failed.data) }
-  const after = unpackAggregate3(last?.data ?? '0x', reads.length)
-  return after ? { is: 'done', before: readingOf(rpc, first, reads), after, gasPaidRaw: 0n, logs: 'not shown' } : unreadAfter
+  const after = behind.flatMap(({ data }) => {
+    const reading = unpackAggregate3(data, reads.length)
+    return reading ? [reading] : []
+  })
+  if (after.length < behind.length) return unreadAfter
+  return { is: 'done', readings: [readingOf(rpc, first, reads), ...after], gasPaidRaw: [], logs: 'not shown' }
 }
 
 function isUnknownMethod({ error }: RpcAnswer = {}): boolean {

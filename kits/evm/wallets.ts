@@ -26,6 +26,8 @@ export interface Account {
   readonly latest: number
   /** With the transactions that were in the mempool at that moment. */
   readonly pending: number
+  /** The same by the node's newest block, where it was asked for. */
+  readonly newest?: Pick<Account, 'nativeRaw' | 'latest'>
 }
 
 export const isAccount = (state: unknown): state is Account => isObject(state) && 'nativeRaw' in state
@@ -43,6 +45,18 @@ export function accountCalls(wallets: readonly string[], { hash }: Head) {
     { method: 'eth_getTransactionCount', params: [wallet, 'pending'] },
     { method: 'eth_getBalance', params: [wallet, block] },
   ])
+}
+
+/** The same by the newest block, for comparisons. */
+const newestCalls = (wallets: readonly string[]) =>
+  wallets.flatMap((wallet) => [
+    { method: 'eth_getTransactionCount', params: [wallet, 'latest'] },
+    { method: 'eth_getBalance', params: [wallet, 'latest'] },
+  ])
+
+function newestOf(index: number, answers: readonly RpcAnswer[]): Pick<Account, 'newest'> {
+  const [latest, nativeRaw] = answers.slice(2 * index, 2 * index + 2).map((answer) => quantityOf(answer.result))
+  return latest === undefined || nativeRaw === undefined ? {} : { newest: { nativeRaw, latest: Number(latest) } }
 }
 
 /** Each wallet as it was read. Undefined for one that the node did not tell. */
@@ -74,10 +88,12 @@ export function followedAccounts(rpc: Rpc): Followed<Evm, Account> {
     emitters: () => [],
     keysOf: ({ topics }) => (topics[0] === accountTopic ? [addressInTopic(topics[1])] : []),
     async load(wallets, after, at) {
-      const answers = await rpc.batch(accountCalls(wallets, after), at)
+      const calls = accountCalls(wallets, after)
+      const answers = await rpc.batch([...calls, ...newestCalls(wallets)], at)
+      const ofNewest = answers.slice(calls.length)
       const read = accountsOf(wallets, answers, after).map((account, index) => {
         if (!account) throw invalidAnswer(rpc, 'did not tell balance and nonce counts of a wallet at a block')
-        return [wallets[index] ?? '', account] as const
+        return [wallets[index] ?? '', { ...account, ...newestOf(index, ofNewest) }] as const
       })
       return { head: after, states: new Map(read) }
     },
@@ -87,8 +103,11 @@ export function followedAccounts(rpc: Rpc): Followed<Evm, Account> {
       latest: Number(wordAt(data, 1)),
       pending: Number(wordAt(data, 2)),
     }),
-    // The mempool differs from moment to moment.
-    same: (known, loaded) => known.number < loaded.number || (known.nativeRaw === loaded.nativeRaw && known.latest === loaded.latest),
+    // The mempool differs from moment to moment. A node that takes up a block answers by it what it is asked of the block before: what is known may be of
+    // the newest block already, and is no error then.
+    same: (known, loaded) =>
+      known.number < loaded.number ||
+      (['nativeRaw', 'latest'] as const).every((each) => known[each] === loaded[each] || known[each] === loaded.newest?.[each]),
   }
 }
 

@@ -2,7 +2,7 @@
 import { isObject } from '../../core/base/json.ts'
 import { type Dialect, type Fault, type NodeError, NodeFailure, type RpcAnswer } from './dialect.ts'
 import { inBrackets, refusalOf, troubleOf } from './faults.ts'
-import { garbage, type HttpResponse } from './http.ts'
+import { garbage, ListRefusedError, type HttpResponse } from './http.ts'
 
 /** A call of the request. */
 export interface SentCall {
@@ -34,9 +34,9 @@ export function readAnswers(
   const toEach = (error: NodeError) => ({ answers: sent.map(() => ({ error })), isWhole: asList })
   if (Array.isArray(parsed) && parsed.length > 0 && (asList || parsed.length === 1)) {
     const entries: readonly unknown[] = parsed
-    // Nodes put the refusal of a whole batch into a list. Then it has no id.
+    // Nodes put the refusal of a whole batch into a list.
     const [first] = entries
-    const refusal = entries.length === 1 && sent.length > 1 && isObject(first) && first['id'] === null ? errorIn(first) : undefined
+    const refusal = entries.length === 1 && sent.length > 1 && isObject(first) ? errorIn(first) : undefined
     return refusal ? toEach(refusal) : { answers: inOrder(entries, sent, response), isWhole: false }
   }
   if (isObject(parsed)) {
@@ -44,11 +44,20 @@ export function readAnswers(
     // Or it is a single object.
     const error = errorIn(parsed)
     if (error) return toEach(error)
-    throw response.status >= 300 ? statusFailure(response) : garbage('did not answer a batch with a list')
   }
   if (response.status === payloadTooLarge) return toEach({ code: payloadTooLarge, message: 'request entity too large' })
+  if (asList && (isNothing(parsed, response) || refusesForm(response.status)))
+    throw new ListRefusedError(sent.length, response.status >= 300 ? `HTTP ${response.status}` : 'it gave no list of answers')
   throw response.status < 300 && parsed !== undefined ? garbage('left a call without an answer') : statusFailure(response)
 }
+
+/** No answer at all to a list: no body, an empty list, null, or an object that answers one call. */
+const isNothing = (parsed: unknown, { status, body }: HttpResponse): boolean =>
+  status < 300 && (parsed === undefined ? body.trim() === '' : parsed === null || typeof parsed === 'object')
+
+/** Of a status without JSON: about what was sent, and not about the key, the rate, or what is behind a gateway. */
+const refusesForm = (status: number): boolean =>
+  (status >= 400 && status < 500 && ![401, 402, 403, 407, 408, 425, 429, 451].includes(status)) || status === 500 || status === 501
 
 function inOrder(entries: readonly unknown[], sent: readonly SentCall[], response: HttpResponse): readonly RpcAnswer[] {
   const byId = new Map<unknown, unknown>()

@@ -69,8 +69,8 @@ export interface NodeError {
 export type Fault =
   /** The call cannot succeed: it reverts, or its sender has too little. */
   | { readonly is: 'verdict' }
-  /** The node has no such method or parameter, or the question is wrong. */
-  | { readonly is: 'unsupported' }
+  /** The node has no such method or parameter, or the question is wrong: another node is asked, too. `lacks`: it has no such method. */
+  | { readonly is: 'unsupported'; readonly lacks?: 'method' }
   /** A smaller question would be answered: a batch of fewer calls, or a call of a smaller `size`. */
   | { readonly is: 'too-large'; readonly of: 'batch' | 'call' }
   /** Everything else is trouble of the node, and says nothing of the call: another node is asked. `ofNode`: it fails other calls, too; `unfit`: it says of itself that it has stalled. */
@@ -104,12 +104,15 @@ export class RpcError extends Error {
   readonly code: number
   readonly data: unknown
   readonly fault: Fault | undefined
+  /** The node that said it, without its secrets. */
+  readonly node: string | undefined
 
-  constructor({ code, message, data, fault }: NonNullable<RpcAnswer['error']>) {
+  constructor({ code, message, data, fault }: NonNullable<RpcAnswer['error']>, node?: string) {
     super(message)
     this.code = code
     this.data = data
     this.fault = fault
+    this.node = node
   }
 }
 

@@ -32,6 +32,14 @@ const rate =
 const wholeNode =
   /\bno (backend|healthy|available|upstream|working|response from)\b|\bbackend\b.*\b(unhealthy|unavailable|offline|down)\b|\b(unauthori[sz]ed|forbidden|api[ -]?key|access denied|invalid (project|token|key)|suspended|blocked|deactivated|paused)\b|\bservice (is )?(temporarily )?unavailable\b|\b(bad gateway|gateway time-?out)\b/
 
+/** The node has no such method, or serves it to nobody now: geth, besu, nethermind, and gateways whose plans leave methods out. */
+const unknownMethod =
+  /\bmethods?\b.*\b(not (found|supported|available|exist|allowed|whitelisted|implemented|enabled)|unsupported|unknown|disabled|does not exist|unavailable)\b|\b(unsupported|unknown|unrecognized|invalid) (rpc )?method\b|\bdoes not exist\/is not available\b|\b(is not|isn't) available on\b/
+const passing = /\b(temporar\w*|currently|try again|retry|later|busy|timeout|timed out)\b/
+
+/** @param said in lower case */
+export const lacksMethod = (said: string): boolean => unknownMethod.test(said) && !passing.test(said)
+
 const maxTextDepth = 2
 const maxTextsInData = 8
 const maxTextChars = 2_000
@@ -77,6 +85,17 @@ export function troubleOf(error: NodeError, limitCodes: ReadonlySet<number> = ht
   const text = textOf(error).toLowerCase()
   if (limitCodes.has(code) || rate.test(text)) return { is: 'trouble', kind: 'rate-limited', ofNode: true }
   return { is: 'trouble', kind: 'unreachable', ...(wholeNode.test(text) && { ofNode: true }) }
+}
+
+/** Answers with these are of whoever stands before the node: only what their text says can be the node's word, for the codes of gateways are their own. */
+const gatewayStatuses: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 429, 502, 503, 504])
+
+/** What an error in a body is about, where the status of the answer says something of its own. */
+export function faultAt(status: number, error: NodeError, judge: (error: NodeError) => Fault): Fault {
+  if (!gatewayStatuses.has(status)) return judge(error)
+  const fault = judge(httpTooMany.has(error.code) ? error : { ...error, code: Number.NaN })
+  const isOfQuestion = fault.is === 'verdict' || fault.is === 'too-large'
+  return httpTooMany.has(status) && !isOfQuestion ? { is: 'trouble', kind: 'rate-limited', ofNode: true } : fault
 }
 
 /** The HTTP status, which public nodes repeat in the body. */

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { linkAbort, whenAborted } from '../../core/base/async.ts'
+import { isTooManyParts } from '../../core/base/json.ts'
 import { NodeFailure } from './dialect.ts'
 import { credentialsOf } from './url-secrets.ts'
 
@@ -14,6 +15,21 @@ const closedCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
 
 /** The node closed an idle connection just as it was used. The node works, and the request can be repeated. */
 export class ConnectionClosedError extends NodeFailure {}
+
+/**
+ * The node answered a list of calls with one error, or with nothing, or closed the connection: whatever it says, a shorter list may be answered. `closed`: the
+ * connection.
+ */
+export class ListRefusedError extends NodeFailure {
+  readonly size: number
+  readonly closed: boolean
+
+  constructor(size: number, what: string, closed = false) {
+    super('unreachable', `refused a batch of ${size} calls: ${what}`)
+    this.size = size
+    this.closed = closed
+  }
+}
 
 /** The answer is longer than is read. Who asked may ask for less. */
 export class AnswerTooLongError extends NodeFailure {}
@@ -102,6 +118,7 @@ export function createHttp(
     const encoding = (response.headers['content-encoding'] ?? '').trim()
     const isPlain = encoding === '' || encoding === 'identity'
     const text = isPlain ? body.toString() : await decompressed(encoding, body, limits.maxResponseBytes)
+    if (isTooManyParts(text)) throw new AnswerTooLongError('unreachable', 'sent an answer of more lists, objects and fields than are read')
     const retryAfterSeconds = secondsOf(response.headers['retry-after'])
     return { status: response.statusCode ?? 0, retryAfterSeconds, body: text.codePointAt(0) === byteOrderMark ? text.slice(1) : text }
   }

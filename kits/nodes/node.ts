@@ -3,7 +3,7 @@ import type { At, Log } from '../../core/contracts/index.ts'
 import { isTroubled } from './answers.ts'
 import { type Dialect, NodeFailure, type Meter, type RpcAnswer, type RpcCall } from './dialect.ts'
 import { refusalOf } from './faults.ts'
-import { ConnectionClosedError, createHttp, type Http } from './http.ts'
+import { ConnectionClosedError, createHttp, ListRefusedError, type Http } from './http.ts'
 import { createNodeLimits, type NodeLimits } from './limits.ts'
 import { createAsk } from './requests.ts'
 import { secretsOf } from './url-secrets.ts'
@@ -46,6 +46,12 @@ interface IsolatedPost {
   close(): void
 }
 
+/** The connections for a question, and whether what happens there is the node's own. */
+interface Over {
+  readonly http: Http
+  readonly isCounted: boolean
+}
+
 interface NodeOptions {
   url: string
   /** Its URL without secrets, as people see it. */
@@ -84,16 +90,19 @@ export function createNode({ url, label, dialect, timeoutMs, firstBackoffMs, rec
     if (state === 'ready') state = 'unchecked'
   }
 
-  /** @param reconnected called before the request is repeated over another connection */
-  async function post(calls: readonly RpcCall[], batched: boolean, at: At, reconnected = check): Promise<readonly RpcAnswer[]> {
+  async function post(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
     try {
-      const answers = await exchange(calls, batched, at).catch(async (error: unknown) => {
-        if (!(error instanceof ConnectionClosedError)) throw error
-        // Every call can be repeated, also one with signed bytes.
-        disconnected()
-        await reconnected()
-        return exchange(calls, batched, at)
-      })
+      const answers = await inShorterLists(
+        (mostCalls) => exchange(calls, batched, at, mostCalls),
+        async ({ closed }) => {
+          if (closed) disconnected()
+          // That it answers a call by itself is known before a list is said to be too long for it.
+          if (closed) return check()
+          const fault = identityFault(await askIdentity(at))
+          if (fault) throw new NodeFailure('unreachable', fault.what)
+        },
+        limits,
+      )
       // An answer to the identity call does not prove that a node can do more. Only other answers reset its backoff.
       if (!calls.every(({ method }) => method === identity.call.method)) failures = 0
       return answers
@@ -102,15 +111,26 @@ export function createNode({ url, label, dialect, timeoutMs, firstBackoffMs, rec
     }
   }
 
+  /** Over a new connection where an idle one was closed. @throws NodeFailure where the node answers no call */
+  async function askIdentity(at: At, over?: Over): Promise<RpcAnswer | undefined> {
+    const [answer] = await inShorterLists(
+      () => exchange([identity.call], false, at, 1, over),
+      async () => {},
+    )
+    if (answer?.error && isTroubled(answer)) throw new NodeFailure('unreachable', refusalOf(answer.error, identity.call.method))
+    return answer
+  }
+
   async function exchange(
     calls: readonly RpcCall[],
     batched: boolean,
     at: At,
-    over: { http: Http; isCounted: boolean } = { http: http(), isCounted: true },
+    mostCalls = Infinity,
+    over: Over = { http: http(), isCounted: true },
   ): Promise<readonly RpcAnswer[]> {
     const sentAtMs = performance.now()
     try {
-      const answers = await ask(calls, batched, at, over.http, over.isCounted ? maxTooLong : 0)
+      const answers = await ask(calls, batched, at, over.http, { tooLong: over.isCounted ? maxTooLong : 0, mostCalls })
       const implausible = calls.find(
         (call, index) => answers[index]?.error === undefined && !dialect.isPlausible(call, answers[index]?.result),
       )
@@ -122,7 +142,8 @@ export function createNode({ url, label, dialect, timeoutMs, firstBackoffMs, rec
     } catch (error) {
       for (const call of calls) meter.rpc(call.method, 'error')
       // A caller that gives up is no failure of the node.
-      if (over.isCounted && error instanceof NodeFailure && !(error instanceof ConnectionClosedError)) stats.failed()
+      const mayWork = error instanceof ConnectionClosedError || error instanceof ListRefusedError
+      if (over.isCounted && error instanceof NodeFailure && !mayWork) stats.failed()
       throw error
     }
   }
@@ -138,8 +159,9 @@ export function createNode({ url, label, dialect, timeoutMs, firstBackoffMs, rec
   async function checkOnce(): Promise<void> {
     // Not the signal of one caller: the check is shared. The node's timeout bounds it.
     const at = { signal: new AbortController().signal }
-    const [answer] = await post([identity.call], false, at, async () => {})
-    if (answer?.error && isTroubled(answer)) throw putAside(new NodeFailure('unreachable', refusalOf(answer.error, identity.call.method)))
+    const answer = await askIdentity(at).catch((error: unknown) => {
+      throw error instanceof NodeFailure ? putAside(error) : error
+    })
     const fault = identityFault(answer)
     if (fault?.is !== 'garbage') verified = fault === undefined
     // Of one that says something else nobody knows what it serves, so it may know what is missed.
@@ -166,23 +188,20 @@ export function createNode({ url, label, dialect, timeoutMs, firstBackoffMs, rec
     })
     isolatedHttp.add(own)
     const over = { http: own, isCounted: false }
-    const once: RpcNode['post'] = async (calls, batched, at) => {
-      if (!isChecked) {
-        const [answer] = await exchange([identity.call], false, at, over)
-        if (answer?.error && isTroubled(answer)) throw new NodeFailure('unreachable', refusalOf(answer.error, identity.call.method))
-        const fault = identityFault(answer)
-        if (fault) throw new NodeFailure('wrong-chain', fault.what)
-        isChecked = true
-      }
-      return exchange(calls, batched, at, over)
+    const check = async (at: At): Promise<void> => {
+      if (isChecked) return
+      const fault = identityFault(await askIdentity(at, over))
+      if (fault) throw new NodeFailure('wrong-chain', fault.what)
+      isChecked = true
     }
     return {
-      async post(...asked) {
+      async post(calls, batched, at) {
+        const send = async (mostCalls: number) => {
+          await check(at)
+          return exchange(calls, batched, at, mostCalls, over)
+        }
         try {
-          return await once(...asked).catch((error: unknown) => {
-            if (error instanceof ConnectionClosedError) return once(...asked)
-            throw error
-          })
+          return await inShorterLists(send, async () => {})
         } catch (error) {
           throw error instanceof NodeFailure ? named(error) : error
         }
@@ -233,6 +252,40 @@ export function createNode({ url, label, dialect, timeoutMs, firstBackoffMs, rec
       closed = true
       for (const each of [http(), ...isolatedHttp]) each.close()
     },
+  }
+}
+
+/**
+ * Sends again what was refused by its shape, over a new connection or not: once as it was, for an idle connection may have been closed as it was used and a node may have
+ * ended and started again, and then in lists of half the length, down to single calls. A length counts as refused once shorter lists were answered.
+ * @param send with at most so many calls in a list
+ * @param beforeAgain throws where the node is not to be asked again
+ */
+async function inShorterLists(
+  send: (mostCalls: number) => Promise<readonly RpcAnswer[]>,
+  beforeAgain: (refused: { readonly closed: boolean }) => Promise<void>,
+  limits?: NodeLimits,
+): Promise<readonly RpcAnswer[]> {
+  const refused: number[] = []
+  let mostCalls = Infinity
+  let isRepeated = false
+  for (;;) {
+    try {
+      const answers = await send(mostCalls)
+      if (!answers.some(isTroubled)) for (const size of refused) limits?.refused('batch', size, '')
+      return answers
+    } catch (error) {
+      const isList = error instanceof ListRefusedError
+      // A call by itself can be repeated, also one with signed bytes.
+      if (!isList && !(error instanceof ConnectionClosedError)) throw error
+      if (isRepeated && !isList) throw error
+      await beforeAgain({ closed: !isList || error.closed })
+      if (isRepeated && isList) {
+        refused.push(error.size)
+        mostCalls = Math.floor(error.size / 2)
+      }
+      isRepeated = true
+    }
   }
 }
 

@@ -1,9 +1,9 @@
 // Sends calls to one node in requests of the size that it takes, and learns that size from what it refuses.
 import type { At } from '../../core/contracts/index.ts'
 import { type SentCall, readAnswers, throwNodeTrouble } from './answers.ts'
-import type { Dialect, RpcAnswer, RpcCall } from './dialect.ts'
-import { textOf } from './faults.ts'
-import { AnswerTooLongError, type Http, type HttpResponse } from './http.ts'
+import type { Dialect, Fault, RpcAnswer, RpcCall } from './dialect.ts'
+import { faultAt, refusalOf, textOf } from './faults.ts'
+import { AnswerTooLongError, ConnectionClosedError, ListRefusedError, type Http, type HttpResponse } from './http.ts'
 import type { NodeLimits } from './limits.ts'
 import { maskAnswer } from './url-secrets.ts'
 
@@ -16,17 +16,22 @@ interface AskOptions {
   readonly secrets: () => readonly string[]
 }
 
-/**
- * @param tooLong so many answers may be longer than is read: each is as much as is read
- * @throws NodeFailure where the node answers no call; the signal's reason
- */
-type Ask = (calls: readonly RpcCall[], batched: boolean, at: At, over: Http, tooLong: number) => Promise<readonly RpcAnswer[]>
+export interface AskBounds {
+  /** So many answers may be longer than is read: each is as much as is read. */
+  readonly tooLong: number
+  /** Calls of one request, whatever else the node takes. */
+  readonly mostCalls: number
+}
+
+/** @throws NodeFailure where the node answers no call, ListRefusedError where it may answer shorter lists; the signal's reason */
+type Ask = (calls: readonly RpcCall[], batched: boolean, at: At, over: Http, bounds: AskBounds) => Promise<readonly RpcAnswer[]>
 
 /** The connections to the node for one question. */
 interface Line {
   readonly http: Http
   /** So many more answers may be longer than is read. */
   tooLongLeft: number
+  readonly mostCalls: number
 }
 
 export function createAsk({ dialect, limits, secrets }: AskOptions): Ask {
@@ -42,7 +47,7 @@ export function createAsk({ dialect, limits, secrets }: AskOptions): Ask {
     most = Infinity,
   ): Promise<readonly RpcAnswer[]> {
     const { split } = dialect
-    if (!split || !batched) return askInParts(calls, batched, at, over)
+    if (!split || !batched) return askInParts(calls, batched, at, over, over.mostCalls)
     const pieces = calls.map((call) => {
       const max = Math.min(most, limits.max(call.method))
       return (call.size ?? 0) > max ? split(call, max) : undefined
@@ -52,6 +57,7 @@ export function createAsk({ dialect, limits, secrets }: AskOptions): Ask {
       batched,
       at,
       over,
+      over.mostCalls,
     )
     let next = 0
     const answers = calls.map((call, index): RpcAnswer | { readonly call: RpcCall; readonly max: number } => {
@@ -76,7 +82,7 @@ export function createAsk({ dialect, limits, secrets }: AskOptions): Ask {
     batched: boolean,
     at: At,
     over: Line,
-    mostCalls = Infinity,
+    mostCalls: number,
   ): Promise<readonly RpcAnswer[]> {
     const answers: RpcAnswer[] = calls.map(({ method, size = 0, smallest }) =>
       size > limits.max(method) && !smallest ? tooLarge(method, limits.max(method)) : {},
@@ -91,17 +97,24 @@ export function createAsk({ dialect, limits, secrets }: AskOptions): Ask {
     const refused: number[] = []
     let smaller = maxCalls
     const ask = async (part: readonly SentCall[]): Promise<void> => {
-      const asList = batched && maxCalls > 1
+      const asList = part.length > 1
       const texts = part.map(({ json }) => json)
-      const response = await postOrTooLong(over, asList ? `[${texts.join(',')}]` : (texts[0] ?? ''), at.signal)
+      const response = await postOrTooLong(over, asList ? `[${texts.join(',')}]` : (texts[0] ?? ''), at.signal).catch((error: unknown) => {
+        throw asList && error instanceof ConnectionClosedError ? new ListRefusedError(part.length, error.message, true) : error
+      })
       if (response instanceof AnswerTooLongError && part.length > 1) {
         // Of what the calls ask for, not of their number: the next batch may be as large.
         refused.push(...part.map(({ index }) => index))
         smaller = Math.min(smaller, Math.ceil(part.length / 2))
         return
       }
-      const judged =
-        response instanceof AnswerTooLongError ? part.map((each) => tooLong(response, each)) : judgedAnswers(response, part, asList)
+      const { judged, isWhole } =
+        response instanceof AnswerTooLongError
+          ? { judged: part.map((each) => tooLong(response, each)), isWhole: false }
+          : judgedAnswers(response, part, asList)
+      const [{ error: whole } = {}] = judged
+      if (asList && isWhole && whole && refusesList(whole.fault))
+        throw new ListRefusedError(part.length, refusalOf(whole, part[0]?.method ?? ''))
       for (const [index, each] of part.entries()) {
         const answer = judged[index] ?? {}
         answers[each.index] = learnSize(answer, each)
@@ -125,11 +138,12 @@ export function createAsk({ dialect, limits, secrets }: AskOptions): Ask {
     return answers
   }
 
-  function judgedAnswers(response: HttpResponse, part: readonly SentCall[], asList: boolean): readonly RpcAnswer[] {
+  function judgedAnswers(response: HttpResponse, part: readonly SentCall[], asList: boolean) {
     const { answers: found, isWhole } = readAnswers(response, part, asList, dialect)
-    return found
+    const judged = found
       .map((answer) => (answer.error ? maskAnswer(answer, secrets()) : answer))
-      .map((answer, index) => withFault(answer, part[index]?.method, isWhole))
+      .map((answer, index) => withFault(answer, part[index]?.method, isWhole, response.status))
+    return { judged, isWhole }
   }
 
   /**
@@ -143,10 +157,11 @@ export function createAsk({ dialect, limits, secrets }: AskOptions): Ask {
   }
 
   /** @param isWhole whether it answers a whole batch: of that it may say that it is too large, and else it is the answer to each call */
-  function withFault({ result, error }: RpcAnswer, method: string | undefined, isWhole: boolean): RpcAnswer {
+  function withFault({ result, error }: RpcAnswer, method: string | undefined, isWhole: boolean, status = 200): RpcAnswer {
     if (!error) return { result }
     const ofBatch = isWhole ? dialect.judge(error, undefined) : undefined
-    return { error: { ...error, fault: ofBatch?.is === 'too-large' ? ofBatch : dialect.judge(error, method) } }
+    const fault = ofBatch?.is === 'too-large' ? ofBatch : faultAt(status, error, (each) => dialect.judge(each, method))
+    return { error: { ...error, fault } }
   }
 
   function learnSize(answer: RpcAnswer, { method, size, smallest }: SentCall): RpcAnswer {
@@ -158,7 +173,7 @@ export function createAsk({ dialect, limits, secrets }: AskOptions): Ask {
     return answer
   }
 
-  return (calls, batched, at, http, tooLong) => askInPieces(calls, batched, at, { http, tooLongLeft: tooLong })
+  return (calls, batched, at, http, { tooLong, mostCalls }) => askInPieces(calls, batched, at, { http, tooLongLeft: tooLong, mostCalls })
 }
 
 const postOrTooLong = (over: Line, json: string, signal: AbortSignal): Promise<HttpResponse | AnswerTooLongError> =>
@@ -166,6 +181,10 @@ const postOrTooLong = (over: Line, json: string, signal: AbortSignal): Promise<H
     if (error instanceof AnswerTooLongError && (over.tooLongLeft -= 1) >= 0) return error
     throw error
   })
+
+/** Whether the error that answers a list may be about its length: it says neither how long a list may be, nor that the node is asked too much or not at all. */
+const refusesList = (fault: Fault | undefined): boolean =>
+  fault?.is !== 'too-large' && !(fault?.is === 'trouble' && (fault.kind === 'rate-limited' || fault.ofNode === true))
 
 const tooLarge = (method: string, max: number): RpcAnswer => ({
   error: { code: Number.NaN, message: `${method} of more than ${max} is not taken`, fault: { is: 'too-large', of: 'call' }, max },

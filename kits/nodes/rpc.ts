@@ -40,8 +40,10 @@ export interface Rpc {
   behind(number: bigint): number
   /** The node in use, without its secrets. */
   url(): string
-  /** The answer of the node in use was well-formed but impossible. The node is put aside where there is another one. */
-  markUnhealthy(what: string): void
+  /** The node that answered last, without its secrets: the one to name when what it said turns out to be impossible. */
+  answered(): string
+  /** The answer of a node was well-formed but impossible. The node is put aside where there is another one. @param label the one that answered last, if absent */
+  markUnhealthy(what: string, label?: string): void
   /** What is known of every node. Asks none. */
   nodes(): readonly NodeState[]
   /** Calls back, for ever, whenever a node that had failed works again. */
@@ -64,7 +66,7 @@ export interface Witnesses<T> {
 }
 
 /** What reading needs of it. */
-export type ReadRpc = Pick<Rpc, 'request' | 'batch' | 'url' | 'markUnhealthy'>
+export type ReadRpc = Pick<Rpc, 'request' | 'batch' | 'url' | 'markUnhealthy'> & Partial<Pick<Rpc, 'answered'>>
 
 /** Its connections to the nodes are its own. */
 export interface IsolatedRpc extends ReadRpc {
@@ -126,6 +128,8 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
   const relays = pick(privateUrls)
   const ranking = createNodeRanking(readers, dialect, policy, options.log)
   const slots = createFairSlots({ ...callerSlots, maxWaiting: maxWaitingReadings, what: `the nodes of ${network}` })
+  const lacking = createLacking(ranking)
+  let last: RpcNode | undefined
 
   async function exchange(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
     at.signal.throwIfAborted()
@@ -137,9 +141,12 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
     const tried = new Set<RpcNode>()
     let stale: readonly RpcAnswer[] | undefined
     const troubled = createTroubled(calls)
-    for (const node of [...ready, ...due]) {
+    for (const node of lacking.last([...ready, ...due], calls)) {
+      if (troubled.isAnswered() && !lacking.mayServe(node, calls)) continue
       tried.add(node)
       const answers = await attempt(node, calls, batched, at)
+      if (answers) last = node
+      if (answers) lacking.learn(node, calls, answers)
       if (!answers || troubled.add(node, answers)) continue
       // The node may have been good until this answer showed that it lags.
       if (!ranking.hasBetter(node, tried)) return answers
@@ -184,7 +191,7 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
     const head = dialect.headIn(calls, answers)
     if (head) ranking.heads.record(node, head, { askedMs, answeredMs: performance.now(), givenOut: true })
     const behind = head ? ranking.heads.behind(head.number) : ranking.heads.isLagging(node) ? ranking.heads.lag(node).blocks : 0
-    return behind === 0 ? answers : answers.map((answer) => ({ ...answer, behind }))
+    return signedBy(node, behind === 0 ? answers : answers.map((answer) => ({ ...answer, behind })))
   }
 
   const url = () => (ranking.ready()[0] ?? readers[0])?.label ?? maskUrl(rpcUrls[0] ?? '')
@@ -207,11 +214,13 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
     hasRelays: relays.length > 0,
     behind: (number) => ranking.heads.behind(Number(number)),
     url,
-    markUnhealthy(what) {
-      const [inUse, other] = ranking.ready()
-      if (other) inUse?.markUnhealthy(what)
+    answered: () => last?.label ?? url(),
+    markUnhealthy(what, label = last?.label) {
+      const ready = ranking.ready()
+      const blamed = label === undefined ? ready[0] : ready.find((node) => node.label === label)
+      if (ready.length > 1) blamed?.markUnhealthy(what)
     },
-    isolated: (take) => isolatedRpc({ readers, ranking, network, url, take }),
+    isolated: (take) => isolatedRpc({ readers, ranking, lacking, network, url, take }),
     nodes: () => nodeStates(ranking, [...nodes.values()], readers),
     onRecovery: (act) => void atRecovery.push(act),
     async stop() {
@@ -220,13 +229,21 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
   }
 }
 
+/** Which node gave an answer, without its secrets: to name it where the answer turns out to be wrong. */
+const labels = new WeakMap<RpcAnswer, string>()
+
+function signedBy(node: RpcNode, answers: readonly RpcAnswer[]): readonly RpcAnswer[] {
+  for (const answer of answers) labels.set(answer, node.label)
+  return answers
+}
+
 /** Sends calls to one node after the other until one answers. */
 type Exchange = (calls: readonly RpcCall[], batched: boolean, at: At) => Promise<readonly RpcAnswer[]>
 
 const readBy = (send: Exchange): Pick<Rpc, 'request' | 'batch'> => ({
   async request(method, params, at) {
     const [answer] = await send([{ method, params }], false, at)
-    if (answer?.error) throw new RpcError(answer.error)
+    if (answer?.error) throw new RpcError(answer.error, labels.get(answer))
     return answer?.result
   },
   batch: (calls, at) => (calls.length === 0 ? Promise.resolve([]) : send(calls, true, at)),
@@ -235,14 +252,16 @@ const readBy = (send: Exchange): Pick<Rpc, 'request' | 'batch'> => ({
 interface IsolatedParts {
   readonly readers: readonly RpcNode[]
   readonly ranking: ReturnType<typeof createNodeRanking>
+  readonly lacking: MethodGaps
   readonly network: string
   readonly url: () => string
   readonly take: (calls: number) => void
 }
 
 /** Reads by connections of its own. What fails there is kept with no node. */
-function isolatedRpc({ readers, ranking, network, url, take }: IsolatedParts): IsolatedRpc {
+function isolatedRpc({ readers, ranking, lacking, network, url, take }: IsolatedParts): IsolatedRpc {
   const ways = new Map(readers.map((node) => [node, node.isolated()]))
+  let last: RpcNode | undefined
   async function send(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
     at.signal.throwIfAborted()
     ranking.compare()
@@ -251,13 +270,15 @@ function isolatedRpc({ readers, ranking, network, url, take }: IsolatedParts): I
     if (ranking.ready().length === 0) await abortable(Promise.all(checks), at.signal)
     const failures: NodeFailure[] = []
     const troubled = createTroubled(calls)
-    for (const node of ranking.ready().slice(0, maxIsolatedTries)) {
+    for (const node of lacking.last(ranking.ready(), calls).slice(0, maxIsolatedTries)) {
+      if (troubled.isAnswered() && !lacking.mayServe(node, calls)) continue
       take(calls.length)
       try {
         const answers = (await ways.get(node)?.post(calls, batched, at)) ?? []
+        last = node
         if (troubled.add(node, answers)) continue
         const { blocks } = ranking.heads.isLagging(node) ? ranking.heads.lag(node) : { blocks: 0 }
-        return blocks === 0 ? answers : answers.map((answer) => ({ ...answer, behind: blocks }))
+        return signedBy(node, blocks === 0 ? answers : answers.map((answer) => ({ ...answer, behind: blocks })))
       } catch (error) {
         if (!(error instanceof NodeFailure)) throw error
         failures.push(error)
@@ -271,6 +292,7 @@ function isolatedRpc({ readers, ranking, network, url, take }: IsolatedParts): I
   return {
     ...readBy(send),
     url,
+    answered: () => last?.label ?? url(),
     markUnhealthy: () => {},
     async close() {
       for (const way of ways.values()) way.close()
@@ -278,17 +300,52 @@ function isolatedRpc({ readers, ranking, network, url, take }: IsolatedParts): I
   }
 }
 
-/** What nodes answered that had trouble with some of the calls: of these nothing is known, and the next node is asked. */
+/** So long a node is thought to have no such method: gateways send to other nodes by turns, and plans change. */
+const lackingMs = 300_000
+
+type MethodGaps = ReturnType<typeof createLacking>
+
+/** Which nodes have which methods not, so that a batch is not asked for nothing each time. */
+function createLacking({ status }: ReturnType<typeof createNodeRanking>) {
+  const untilByNode = new Map<RpcNode, Map<string, number>>()
+  const isCurrent = (node: RpcNode) => status(node) !== 'lagging' && status(node) !== 'forked'
+  const lacks = (node: RpcNode, calls: readonly RpcCall[]) => {
+    const until = untilByNode.get(node)
+    return until !== undefined && calls.some(({ method }) => (until.get(method) ?? 0) > performance.now())
+  }
+  return {
+    /** In their order; behind all others that are current stand those that have not all of the methods. */
+    last(nodes: readonly RpcNode[], calls: readonly RpcCall[]): readonly RpcNode[] {
+      const weight = (node: RpcNode) => (!isCurrent(node) ? 2 : lacks(node, calls) ? 1 : 0)
+      return nodes.some((node) => lacks(node, calls)) ? nodes.toSorted((a, b) => weight(a) - weight(b)) : nodes
+    },
+    /** Whether it may answer what another one has no method for. An old answer is worse than none. */
+    mayServe: (node: RpcNode, calls: readonly RpcCall[]): boolean => isCurrent(node) && !lacks(node, calls),
+    learn(node: RpcNode, calls: readonly RpcCall[], answers: readonly RpcAnswer[]): void {
+      for (const [index, { method }] of calls.entries()) {
+        const fault = answers[index]?.error?.fault
+        if (fault?.is !== 'unsupported' || !fault.lacks) continue
+        const until = untilByNode.get(node) ?? new Map<string, number>()
+        untilByNode.set(node, until.set(method, performance.now() + lackingMs))
+      }
+    },
+  }
+}
+
+/** What nodes answered that had trouble with some of the calls, or have no such method: of these nothing is known, and the next node is asked. */
 function createTroubled(calls: readonly RpcCall[]) {
-  let best: { answers: readonly RpcAnswer[]; count: number } | undefined
+  let best: { answers: readonly RpcAnswer[]; count: number; unsupported: number } | undefined
   const failures: NodeFailure[] = []
   return {
     failures: failures as readonly NodeFailure[],
-    /** Whether they are of a node in trouble. */
+    /** Whether a node was in no trouble, and lacks a method. */
+    isAnswered: () => best?.count === 0,
+    /** Whether another node may know more. */
     add(node: RpcNode, answers: readonly RpcAnswer[]): boolean {
       const count = answers.filter(isTroubled).length
-      if (count === 0) return false
-      if (!best || count < best.count) best = { answers, count }
+      const unsupported = answers.filter(isUnsupported).length
+      if (count + unsupported === 0) return false
+      if (!best || count < best.count || (count === best.count && unsupported < best.unsupported)) best = { answers, count, unsupported }
       for (const [index, { error }] of answers.entries()) {
         if (error?.fault?.is !== 'trouble') continue
         failures.push(new NodeFailure(error.fault.kind, `${node.label} ${refusalOf(error, calls[index]?.method ?? '')}`))
@@ -361,36 +418,46 @@ export async function ask(rpc: ReadRpc, method: string, params: readonly unknown
   try {
     return await rpc.request(method, params, at)
   } catch (error) {
-    throw error instanceof RpcError ? nodeRefused(rpc, method, error) : error
+    throw error instanceof RpcError ? nodeRefused(rpc, method, error, error.node) : error
   }
 }
 
 /** The result of one answer of a batch, in the same way. */
 export function resultOf(rpc: ReadRpc, method: string, answer: RpcAnswer | undefined): unknown {
-  if (answer?.error) throw nodeRefused(rpc, method, answer.error)
+  if (answer?.error) throw nodeRefused(rpc, method, answer.error, labels.get(answer))
   return answer?.result
 }
 
 /** Whether the node has no such method or parameter. Of an error in its answer only this says something about the node that lasts. */
 export const isUnsupported = (answer: RpcAnswer | undefined): boolean => answer?.error?.fault?.is === 'unsupported'
 
-/** The error for an impossible answer of the node in use. Another node is asked next, where there is one. */
-export function invalidAnswer(rpc: ReadRpc, what: string): SluiceError {
-  const error = new SluiceError('NETWORK', `The RPC node ${rpc.url()} ${what}. Try again, or check rpcUrls.`, { retryAfterSeconds: 1 })
-  rpc.markUnhealthy(what)
+/**
+ * The error for an impossible answer. Another node is asked next, where there is one.
+ * @param node that gave it: the one that answered last, if absent
+ */
+export function invalidAnswer(rpc: ReadRpc, what: string, node = answeredBy(rpc)): SluiceError {
+  const error = new SluiceError('NETWORK', `The RPC node ${node} ${what}. Try again, or check rpcUrls.`, { retryAfterSeconds: 1 })
+  rpc.markUnhealthy(what, node)
   return error
 }
 
-function nodeRefused(rpc: ReadRpc, method: string, error: NonNullable<RpcAnswer['error']> | RpcError): SluiceError {
+const answeredBy = (rpc: ReadRpc) => rpc.answered?.() ?? rpc.url()
+
+function nodeRefused(rpc: ReadRpc, method: string, error: NonNullable<RpcAnswer['error']> | RpcError, node = answeredBy(rpc)): SluiceError {
   const { fault } = error
   const refused = refusalOf(error, method)
-  if (fault?.is !== 'trouble') return invalidAnswer(rpc, refused)
+  // The others were asked, too. It serves whatever else it did.
+  if (fault?.is === 'unsupported' && fault.lacks)
+    return new SluiceError('NETWORK', `The RPC node ${node} ${refused}, and no other one of rpcUrls serves it: add one that does.`, {
+      retryAfterSeconds: 1,
+    })
+  if (fault?.is !== 'trouble') return invalidAnswer(rpc, refused, node)
   // No other node could tell either, and what the node says of other calls counts.
   return fault.kind === 'rate-limited'
-    ? new SluiceError('RATE_LIMIT', `The RPC node ${rpc.url()} ${refused}. Try again later, or add nodes to rpcUrls.`, {
+    ? new SluiceError('RATE_LIMIT', `The RPC node ${node} ${refused}. Try again later, or add nodes to rpcUrls.`, {
         retryAfterSeconds: 1,
       })
-    : new SluiceError('NETWORK', `The RPC node ${rpc.url()} ${refused}. Try again, or check rpcUrls.`, { retryAfterSeconds: 1 })
+    : new SluiceError('NETWORK', `The RPC node ${node} ${refused}. Try again, or check rpcUrls.`, { retryAfterSeconds: 1 })
 }
 
 /** How a chain family reads the answer of a node to signed bytes. */

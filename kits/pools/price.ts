@@ -1,3 +1,4 @@
+import { addressKey } from '../../core/base/addresses.ts'
 import { formatRaw } from '../../core/base/decimal.ts'
 import { type Head, type Hop, type Quote, type QuotePart, type Swap, type Token, SluiceError } from '../../core/contracts/index.ts'
 import { bestRoute, search } from './routing/best-route.ts'
@@ -16,8 +17,7 @@ import {
   type RouteOptions,
   type RouteQuery,
 } from './routing/graph.ts'
-import { takesRoute, type RouteTaker } from './protocol.ts'
-
+import { takesRoute, type KnownPool, type RouteTaker } from './protocol.ts'
 import { bestSplit, shareDecimal, type SplitRoute } from './routing/split.ts'
 
 /** Everything that a quote depends on: the pools that it may pass, after one block, and the gas price. */
@@ -34,6 +34,15 @@ interface PricingSnapshot {
   readonly gasPriceRaw: bigint
   /** What else to say where none of the pools exists. */
   readonly ifNoPool?: string | undefined
+  /** Called where no route is found. Absent: every pool that exists can swap. */
+  readonly stopped?: (() => readonly StoppedPool[]) | undefined
+}
+
+/** A pool that exists and cannot swap after this block. */
+export interface StoppedPool {
+  readonly address: string
+  /** Absent where its contract reverts when it is read. */
+  readonly known?: KnownPool
 }
 
 interface NeedsState {
@@ -145,13 +154,20 @@ function withoutWrappedForm(graph: PoolGraph): PoolGraph {
 
 /** The error that says why no route gives a price. `details.most` is the largest amount that the pools take or give, if it is known. */
 function noPriceError(
-  { graph, options, intermediates, version, ifNoPool }: PricingSnapshot,
+  { graph, options, intermediates, version, ifNoPool, stopped }: PricingSnapshot,
   { tokenIn, tokenOut, exact, amountRaw }: Swap,
   query: RouteQuery,
   isTooLittle: boolean,
 ): SluiceError {
   const versionSets = options.versionSets.filter((versions) => isConnected(graph, query, versions))
   if (versionSets.length === 0) {
+    const why = whyStopped(graph, query, options, stopped?.() ?? [])
+    if (why !== undefined) {
+      return new SluiceError(
+        graph.isEmpty ? 'PAIR_NOT_FOUND' : 'PRICE_FAILED',
+        `No pool from ${tokenIn.symbol} to ${tokenOut.symbol} can swap now. ${why}`,
+      )
+    }
     if (version === undefined && graph.isEmpty) {
       return new SluiceError(
         'PAIR_NOT_FOUND',
@@ -193,6 +209,40 @@ function noPriceError(
     'PRICE_FAILED',
     `The pools cannot ${verb} that much: at most ${most} ${exactToken.symbol}, at any price. Ask for a smaller amount.`,
     { details: { token: exactToken.symbol, most } },
+  )
+}
+
+/** Names a pool that exists and would connect the two tokens if it could swap. Undefined where there is none. */
+function whyStopped(
+  graph: PoolGraph,
+  query: RouteQuery,
+  { versionSets }: RouteOptions,
+  stopped: readonly StoppedPool[],
+): string | undefined {
+  const known = stopped.flatMap((each) => each.known ?? [])
+  const connects = (others: readonly KnownPool[]) => {
+    const withThem = poolGraphOf([...graph.pools, ...others])
+    return versionSets.some((versions) => isConnected(withThem, query, versions))
+  }
+  if (known[0] && connects(known)) return pausedWords((known.find((each) => connects([each])) ?? known[0]).pool.address)
+  const reverting = stopped.find((each) => !each.known)
+  return reverting && revertingWords(reverting.address)
+}
+
+const pausedWords = (address: string): string =>
+  `The pool ${address} exists and takes no swaps now: it or its exchange may be paused. Wait, or try another connector.`
+
+const revertingWords = (address: string): string =>
+  `The contract ${address} exists, and reverts when it is read: the exchange may have paused it. Wait, or try another connector. If it is not paused, the plugin's ABI of the view that reads a pool is wrong: its author has to compare it with the chain.`
+
+/** The error for a pool that was asked for by its address and gives no price. */
+export function noSuchPool(pool: string, stopped: readonly StoppedPool[]): SluiceError {
+  const found = stopped.find((each) => addressKey(each.address) === addressKey(pool))
+  return new SluiceError(
+    'PAIR_NOT_FOUND',
+    found
+      ? (found.known ? pausedWords : revertingWords)(found.address)
+      : `The exchange has no pool ${pool} of these tokens with liquidity; GET /amm/pools lists those that it has.`,
   )
 }
 

@@ -1,9 +1,9 @@
 // Quotes by pools that the server keeps in memory, on whatever chain: which pools a swap may pass, the graph of their states, and what it gives.
-import { SluiceError, badFields, type At, type Head, type PoolsChoice, type PoolView } from '../../core/contracts/index.ts'
+import { badFields, type At, type Head, type PoolsChoice, type PoolView } from '../../core/contracts/index.ts'
 import type { MissingState, Quote, QuoteBound, QuoteChoice, Swap, Token } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
 import { viewPools } from './pool-views.ts'
-import { poolToken, priceSwap } from './price.ts'
+import { poolToken, priceSwap, type StoppedPool } from './price.ts'
 import type { KnownPool, Pair, Passage, Pool, PoolMath, RouteTaker } from './protocol.ts'
 import { swapBound } from './routing/bound.ts'
 import { getOrCreate, innerTokens, poolGraphOf, routeOptionsOf, type PoolGraph, type RouteOptions } from './routing/graph.ts'
@@ -13,6 +13,8 @@ export interface CachedPool<Kind extends PoolMath = PoolMath> {
   readonly protocol: Kind
   /** Null if there is none, or if it is empty. */
   readonly pool: Pool | null
+  /** The address of a contract that reverts when it is read as the pool. */
+  readonly reverts?: string
 }
 
 /** What the server gives back of what `Followed.load` and `apply` made. */
@@ -78,6 +80,13 @@ export function poolPricing<Kind extends PoolMath, Taker extends RouteTaker>({
   const intermediateAddresses = intermediates.map(({ address }) => address)
   const options = cachedRouteOptions(exchange, changesOfTakers)
   const graphOf = cachedGraphs(asOf)
+  const stoppedPools = (states: readonly unknown[], head: Head) =>
+    states.flatMap((state): readonly StoppedPool[] => {
+      if (!isCachedPool<Kind>(state)) return []
+      const { protocol, pool, reverts } = state
+      if (pool === null) return reverts === undefined ? [] : [{ address: reverts }]
+      return asOf?.(state, head) === null ? [{ address: pool.address, known: { protocol, pool } }] : []
+    })
 
   return {
     graphOf,
@@ -102,6 +111,7 @@ export function poolPricing<Kind extends PoolMath, Taker extends RouteTaker>({
         intermediateAddresses,
         gasPriceRaw: gasPriceRaw(head),
         ifNoPool,
+        stopped: () => stoppedPools(states, head),
       }
       const priced = priceSwap(snapshot, swap, left)
       if (!('missing' in priced)) return priced
@@ -190,9 +200,3 @@ export function routePairs(tokenIn: string, tokenOut: string, intermediates: rea
     ...inner.flatMap((first, index) => inner.slice(index + 1).map((second): Pair => [first, second])),
   ]
 }
-
-export const noSuchPool = (pool: string): SluiceError =>
-  new SluiceError(
-    'PAIR_NOT_FOUND',
-    `The exchange has no pool ${pool} of these tokens with liquidity; GET /amm/pools lists those that it has.`,
-  )

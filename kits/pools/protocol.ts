@@ -94,8 +94,11 @@ export interface PoolMath<State = unknown> {
   rateBound?(pool: Pool<State>, passage: Passage): RateBound | undefined
   /** No pass uses less gas. Absent: nothing is known. */
   readonly leastGasUnits?: bigint
-  /** What a swap gives is asked of the chain for each amount: no amount is divided between such a pool and others. */
-  asksChain?(pool: Pool<State>): boolean
+  /**
+   * What a swap in this direction gives is asked of the chain for each amount: no amount is divided between such a pool and others. Without a passage:
+   * in any direction.
+   */
+  asksChain?(pool: Pool<State>, passage?: Passage): boolean
   /**
    * What a swap would give if nothing acted on it, for pools that are asked of the chain: to show their depth without asking. No quote is made
    * of it. Absent where `pass` says it.

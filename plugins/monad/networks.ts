@@ -10,6 +10,8 @@ const shared = {
   // https://docs.monad.xyz/developer-essentials/gas-pricing
   maxGas: 30_000_000n,
   gasLimitIsPaid: true,
+  // https://docs.monad.xyz/developer-essentials/reserve-balance
+  reserveBalance: { amount: '10', blocks: 3 },
 }
 
 export const networks = {

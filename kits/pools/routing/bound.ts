@@ -110,5 +110,5 @@ function better(one: WalksBound, other: WalksBound): WalksBound {
 /** Undefined where nothing is proven of the pool. */
 function edgeBound({ protocol, pool, passage, rateX128 }: PoolEdge): RateBound | undefined {
   if (protocol.rateBound) return protocol.rateBound(pool, passage)
-  return protocol.spotIsBest && !protocol.asksChain?.(pool) ? { rateX128: rateX128(), offsetRaw: 0n } : undefined
+  return protocol.spotIsBest && !protocol.asksChain?.(pool, passage) ? { rateX128: rateX128(), offsetRaw: 0n } : undefined
 }

@@ -141,4 +141,4 @@ export function areDisjoint(a: HasEdges, b: HasEdges): boolean {
 }
 
 /** Each share of the amount would be asked of the chain. */
-export const isAsked = ({ edges }: HasEdges): boolean => edges.some(({ protocol, pool }) => protocol.asksChain?.(pool))
+export const isAsked = ({ edges }: HasEdges): boolean => edges.some(({ protocol, pool, passage }) => protocol.asksChain?.(pool, passage))

@@ -103,7 +103,7 @@ function extensions(path: Path, graph: PoolGraph, token: string, versions: Reado
   if (path.token === token || path.edges.some(({ passage }) => (isIn ? passage.tokenIn : passage.tokenOut) === token)) return []
   const found: Path[] = []
   for (const edge of isIn ? graph.edgesBetween(path.token, token) : graph.edgesBetween(token, path.token)) {
-    if (!versions.has(edge.protocol.version) || edge.protocol.asksChain?.(edge.pool)) continue
+    if (!versions.has(edge.protocol.version) || edge.protocol.asksChain?.(edge.pool, edge.passage)) continue
     if (path.edges.some(({ pool }) => pool === edge.pool)) continue
     const passed = passedBy(edge, exact, path)
     if (!passed) continue

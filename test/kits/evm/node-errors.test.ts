@@ -77,6 +77,12 @@ const said: readonly NodeReply[] = [
     "Sender doesn't have enough funds to send tx. The max upfront cost is: 2 and the sender's balance is: 1.",
     'insufficient-funds',
   ],
+  ['Monad', -32603, 'Signer had insufficient balance', 'insufficient-funds'],
+  ['Monad, of its reserve balance', -32603, 'reserve balance violation', 'insufficient-funds'],
+  ['Monad', -32603, 'Transaction nonce too low', 'nonce-too-low'],
+  ['Monad', -32603, 'Transaction fee too low', 'fee-too-low'],
+  ['Monad', -32603, 'Transaction pool is full', 'not-now'],
+  ['Monad', -32603, 'Transaction pool is not ready', 'not-now'],
   ['geth', -32000, 'transaction would cause overdraft', 'insufficient-funds'],
   ['Arbitrum', -32000, 'not enough funds for gas', 'insufficient-funds'],
 

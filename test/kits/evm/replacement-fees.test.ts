@@ -1,14 +1,6 @@
 import { expect } from 'chai'
 import { assert, bigInt, integer, property, record } from 'fast-check'
-import {
-  bumpFees,
-  bumpedFeePerGas,
-  cancelIsCheaper,
-  defaultFeePolicy,
-  outbids,
-  type EvmFees,
-  type FeeConditions,
-} from '../../../kits/evm/fees.ts'
+import { bumpFees, bumpedFeePerGas, defaultFeePolicy, outbids, type EvmFees, type FeeConditions } from '../../../kits/evm/fees.ts'
 
 const gwei = 10n ** 9n
 const market: FeeConditions = { baseFeeRaw: 20n * gwei, tipRaw: 2n * gwei, policy: defaultFeePolicy, feeCapRaw: 500n * gwei }
@@ -99,27 +91,5 @@ describe('the fees of a replacement', () => {
       steps += 1
     }
     expect(steps).to.be.lessThan(300)
-  })
-})
-
-describe('a cancel of a transaction past its deadline', () => {
-  // A swap of v2: selector and nine words, most of them small numbers and addresses.
-  const swap = { to: '0x1', data: `0x38ed1739${`${'00'.repeat(12)}${'ab'.repeat(20)}`.repeat(8)}`, value: '0' }
-  const transfer = { to: '0x1', data: '0x', value: '1' }
-
-  it('costs less than a swap that reverts at about the same price', () => {
-    expect(cancelIsCheaper(swap, feesOf(42n * gwei, 2n * gwei), market)).to.equal(true)
-  })
-
-  it('costs more if the late transaction offered far less and would be mined only at that', () => {
-    expect(cancelIsCheaper(swap, feesOf(2n * gwei, gwei), { ...market, baseFeeRaw: 200n * gwei })).to.equal(false)
-  })
-
-  it('costs more if most of the price is a tip that must be outbid', () => {
-    expect(cancelIsCheaper(transfer, feesOf(42n * gwei, 20n * gwei), { ...market, baseFeeRaw: 1n })).to.equal(false)
-  })
-
-  it('cannot go beyond the cap', () => {
-    expect(cancelIsCheaper(swap, feesOf(42n * gwei, 2n * gwei), { ...market, feeCapRaw: 43n * gwei })).to.equal(false)
   })
 })

@@ -140,6 +140,28 @@ describe('simulated steps', () => {
         })
       })
 
+      it('say of each of several steps what it does by itself, and of one nothing more', async () => {
+        const outcome = await simulate([call(nowhere, '0x', 7n), erc20('transfer', nowhere, 300n), erc20('mint', wallet, 300n)])
+        const { gains, steps } = Object(outcome)
+        expect(Object.fromEntries(gains)).to.deep.equal({ [native]: -7n, [usdx]: 0n })
+        expect(steps.map((step: { gains: Map<string, bigint> }) => Object.fromEntries(step.gains))).to.deep.equal([
+          { [native]: -7n, [usdx]: 0n },
+          { [native]: 0n, [usdx]: -300n },
+          { [native]: 0n, [usdx]: 300n },
+        ])
+        const isShown = way.startsWith('by eth_simulateV1')
+        expect(steps.map(({ sent }: { sent?: Map<string, bigint> }) => sent)).to.deep.equal(
+          isShown ? [new Map(), new Map([[usdx, 300n]]), new Map()] : [undefined, undefined, undefined],
+        )
+        expect(await simulate([erc20('mint', wallet, 5n)])).to.not.have.property('steps')
+      })
+
+      it('show an allowance that grows in one step and is taken back in the next', async () => {
+        const asked = [{ token: usdx, spender }]
+        const { grants } = await done([erc20('approve', spender, 9n), erc20('approve', spender, 0n)], asked)
+        expect(grants).to.deep.equal([{ token: usdx, spender, amountRaw: 9n }])
+      })
+
       it('show what the wallet gains', async () => {
         expect((await done([erc20('mint', wallet, 5n)])).gains).to.deep.equal({ [native]: 0n, [usdx]: 5n })
       })

@@ -109,6 +109,20 @@ describe('the HTTP client of a node', () => {
     http.close()
   })
 
+  it('reads no answer of more lists, objects and fields than a node means, whose parsing would keep everybody waiting', async () => {
+    const http = createHttp(url, { ...limits, maxResponseBytes: 8 * 2 ** 20 }, () => {})
+    const answered = (text: string) => {
+      answer = (_request, response) => response.end(text)
+      return http.post('1', never())
+    }
+    const listOf = (each: string) => `[${Array.from({ length: Math.ceil(3_500_000 / each.length) }, () => each).join()}]`
+    for (const each of ['[]', '{}', '{"":0}', '"\\\\",[]'])
+      expect(await answered(listOf(each)).catch((error: unknown) => error), each).to.be.instanceOf(AnswerTooLongError)
+    const log = JSON.stringify({ address: '0x', topics: ['0x', '0x'], data: '0x', blockNumber: '0x1', logIndex: '0x', removed: false })
+    for (const each of [log, '"[[[{:\\"[[["']) expect(await answered(listOf(each)), each).to.have.property('status', 200)
+    http.close()
+  })
+
   it('repeats over a new connection what it lost with those that were closed', async () => {
     const http = createHttp(url, limits, () => {})
     answer = (_request, response) => setTimeout(() => response.end('1'), 50)

@@ -374,7 +374,8 @@ describe('an RPC client', () => {
         response,
         calls.flatMap(({ id }) => ['0x1', '0x2'].map((result) => ({ jsonrpc: '2.0', id, result }))),
       )
-    const failure = await failureOf(client([await node(checked(twice))]).batch([{ method: 'eth_call', params: [] }], at))
+    const call = { method: 'eth_call', params: [] }
+    const failure = await failureOf(client([await node(checked(twice))]).batch([call, call], at))
     expect(failure.message).to.match(/answered a call twice/)
   })
 
@@ -505,7 +506,11 @@ describe('an RPC client', () => {
     const takes = (max: number, refuse: (response: ServerResponse, calls: NodeRequest['calls']) => void): Behaviour =>
       checked(({ calls, batched }, response) => {
         if (batched && calls.length > max) return refuse(response, calls)
-        const all = calls.map(({ id, params }) => ({ jsonrpc: '2.0', id, result: params[0] }))
+        const all = calls.map(({ id, method, params }) => ({
+          jsonrpc: '2.0',
+          id,
+          result: method === 'eth_getCode' ? params[0] : fakeBlock(5),
+        }))
         json(response, batched ? all : all[0])
       })
     const asObject = (code: number, message: string) => (response: ServerResponse) =>
@@ -534,6 +539,89 @@ describe('an RPC client', () => {
         (response) => void response.writeHead(413).end('<html>413 Request Entity Too Large</html>'),
       ],
     }
+    /** Refused by their shape alone: in words that nobody has listed, or in none. Each batch is at most as long as half of a refused one. */
+    const shapes: Readonly<Record<string, (response: ServerResponse, calls: NodeRequest['calls']) => void>> = {
+      'one error': asObject(-32603, 'Internal error'),
+      'one error without a code': (response) => json(response, { error: 'nope' }),
+      'one error that speaks of the method': asObject(-32601, 'the method does not exist'),
+      'one error that speaks of a revert': asObject(3, 'execution reverted'),
+      'one error with the id of the first call': (response, calls) =>
+        json(response, { jsonrpc: '2.0', id: calls[0]?.id, error: { code: -32600, message: 'Invalid Request' } }),
+      'a list of one error': (response, calls) =>
+        json(response, [{ jsonrpc: '2.0', id: calls[0]?.id, error: { code: -32600, message: 'Invalid Request' } }]),
+      'the answer to the first call alone': (response, calls) => json(response, { jsonrpc: '2.0', id: calls[0]?.id, result: '0x' }),
+      'no body': (response) => void response.end(),
+      'an empty list': (response) => json(response, []),
+      null: (response) => json(response, null),
+      'status 400 and no JSON': (response) => void response.writeHead(400).end('Bad Request'),
+      'status 405': (response) => void response.writeHead(405).end(),
+      'status 500 and no JSON': (response) => void response.writeHead(500).end('<html>Internal Server Error</html>'),
+      'status 500 and one error': (response) =>
+        void response.writeHead(500, { 'content-type': 'application/json' }).end('{"error":{"code":-32000,"message":"unexpected"}}'),
+      'a closed connection': (response) => void response.socket?.destroy(),
+    }
+    for (const [what, refuse] of Object.entries(shapes))
+      it(`answers a batch of twenty by one that answers more than six calls by ${what}, and remembers`, async () => {
+        const small = await node(takes(6, refuse))
+        const rpc = client([small])
+        const asked = batch(20)
+        expect((await rpc.batch(asked, at)).map(({ result }) => result)).to.deep.equal(asked.map(({ params }) => params[0]))
+        expect(rpc.nodes()[0]?.limits).to.deep.equal({ batch: 5 })
+        const before = small.requests
+        await rpc.batch(asked, at)
+        expect(small.requests - before).to.equal(4)
+      })
+
+    for (const [what, refuse] of Object.entries(shapes))
+      it(`learns nothing of a list that was answered by ${what} once`, async () => {
+        let isDown = true
+        const works = takes(100, refuse)
+        const rpc = client([
+          await node((asked, response) => {
+            if (!asked.batched || !isDown) return works(asked, response)
+            isDown = false
+            refuse(response, asked.calls)
+          }),
+        ])
+        const asked = batch(30)
+        expect((await rpc.batch(asked, at)).map(({ result }) => result)).to.deep.equal(asked.map(({ params }) => params[0]))
+        expect(rpc.nodes()[0]?.limits).to.equal(undefined)
+      })
+
+    it('learns nothing of a node that fails, and asks the next', async () => {
+      for (const [what, refuse] of Object.entries(shapes)) {
+        // A node may know no method, and works.
+        if (what.includes('method')) continue
+        let fails = false
+        const failing = await node((asked, response) => {
+          if (fails) return refuse(response, asked.calls)
+          takes(100, refuse)(asked, response)
+        })
+        const rpc = client([failing, await node(takes(100, refuse))])
+        const asked = batch(20)
+        await rpc.batch(asked, at)
+        fails = true
+        expect((await rpc.batch(asked, at)).map(({ result }) => result)).to.deep.equal(asked.map(({ params }) => params[0]))
+        expect(rpc.nodes()[0]?.limits).to.equal(undefined)
+      }
+    })
+
+    it('does not repeat a batch that is refused for its rate or its key', async () => {
+      const refusals: ((response: ServerResponse) => void)[] = [
+        asObject(-32005, 'request rate limit exceeded'),
+        (response) => void response.writeHead(429).end('slow down'),
+        (response) => void response.writeHead(401).end('no key'),
+        (response) => void response.writeHead(503).end('no backend'),
+      ]
+      for (const refuse of refusals) {
+        const limited = await node(takes(0, refuse))
+        const rpc = client([limited])
+        await failureOf(rpc.batch(batch(20), at))
+        // One for its identity.
+        expect(limited.requests).to.equal(2)
+      }
+    })
+
     for (const [what, [max, learned, refuse]] of Object.entries(refusals))
       it(`answers a batch of twenty by one that takes ${what}, and remembers`, async () => {
         const small = await node(takes(max, refuse))

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { bestRoute } from '../../../../kits/pools/routing/best-route.ts'
 import { hasOracle, oraclesInstall } from '../../../oracles.ts'
-import { randomBits } from '../../amm/v3/math/random-bits.ts'
+import { randomBits } from '../../../../testkit/random-bits.ts'
 import { randomWorld } from './random-worlds.ts'
 import { bestBySdk, sdkPackage } from './v3-sdk.ts'
 

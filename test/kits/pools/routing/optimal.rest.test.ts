@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { randomBits } from '../../amm/v3/math/random-bits.ts'
+import { randomBits } from '../../../../testkit/random-bits.ts'
 import { distanceToBest } from './exhaustive.ts'
 import { randomWorld, worldKinds } from './random-worlds.ts'
 

@@ -4,7 +4,7 @@ import { TickTable, type V3PoolState } from '../../../../kits/amm/v3/swap.ts'
 import { bestRoute } from '../../../../kits/pools/routing/best-route.ts'
 import { poolGraphOf, type PoolGraph } from '../../../../kits/pools/routing/graph.ts'
 import { bestSplit } from '../../../../kits/pools/routing/split.ts'
-import { randomBits } from '../../amm/v3/math/random-bits.ts'
+import { randomBits } from '../../../../testkit/random-bits.ts'
 import { randomWorld, type World } from './random-worlds.ts'
 
 /** A chain that many windows of ticks are read of, and more. */
