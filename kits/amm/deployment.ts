@@ -54,13 +54,28 @@ export function requireAddresses(expected: readonly ExpectedAddress[], answers: 
     index,
     { contract, view, address, remedy = "Correct contractAddresses in the connector's configuration" },
   ] of expected.entries()) {
-    const found = addressIn(answers[index])
+    const answer = answers[index]
+    const found = addressIn(answer)
     if (found?.toLowerCase() === address.toLowerCase()) continue
+    requireNoRevert(contract, view, answer, remedy)
     throw new SluiceError(
       'SERVICE_UNINITIALIZED',
       `${contract} is not this exchange's on this network: its ${view} is ${found ?? 'nothing'}, not ${address}. ${remedy}.`,
     )
   }
+}
+
+/**
+ * A call to an address without code succeeds and returns nothing: what reverts is a contract, which may be the right one and paused.
+ * @param remedy what to do where the contract is another one
+ * @throws SluiceError SERVICE_UNINITIALIZED where the view reverted
+ */
+export function requireNoRevert(contract: string, view: string, answer: CallResult | undefined, remedy: string): void {
+  if (answer?.ok !== false) return
+  throw new SluiceError(
+    'SERVICE_UNINITIALIZED',
+    `${contract} reverts when its ${view} is called: it may be paused, then wait. If it is not paused, it is another contract: ${remedy.charAt(0).toLowerCase()}${remedy.slice(1)}.`,
+  )
 }
 
 /** The address in the first word; undefined where there is none: a call to an address without code succeeds and returns nothing, another contract a number. */

@@ -20,16 +20,15 @@ import { MissingReads } from '../../core/contracts/followed.ts'
 import { getAddress } from 'ethers'
 import { isObject } from '../../core/base/json.ts'
 import { canonicalAddress } from '../evm/encoding.ts'
-import type { Evm, EvmIntent, EvmReader, CallResult, Call } from '../evm/types.ts'
+import type { Evm, EvmIntent, EvmReader, CallResult, Call, Probe } from '../evm/types.ts'
 import { listedVersions } from './deployment.ts'
 import { feeOnTransferCheck, tryLoans, untrustedTokens } from './fee-on-transfer.ts'
-import { poolToken, priceSwap } from '../pools/price.ts'
+import { noSuchPool, poolToken, priceSwap, type StoppedPool } from '../pools/price.ts'
 import { type PoolExchange, type Router, completeReading, poolAsOf, type PoolProtocol, type Place, type PoolMemory } from './protocol.ts'
-import { type Pair, takesRoute, type Pool } from '../pools/protocol.ts'
+import { type KnownPool, type Pair, takesRoute, type Pool } from '../pools/protocol.ts'
 import {
   cachedRouteOptions,
   isCachedPool,
-  noSuchPool,
   passageOf,
   poolPricing,
   requireDifferentTokens,
@@ -112,7 +111,7 @@ export function poolAMM(
       const passages = pairs.map((each) => passageOf(each, reader.wrapped))
       for (const { tokenIn, tokenOut } of passages) requireDifferentTokens(tokenIn, tokenOut)
       const between = passages.map(({ tokenIn, tokenOut }): Pair => [tokenIn, tokenOut])
-      const { head, graph } = await loadPools(reader, options.checks, { protocols, chosen: [] }, between, [], at)
+      const { head, graph } = await loadWholePools(reader, options.checks, { protocols, chosen: [] }, between, [], at)
       return { head, pools: await viewPools(graph.pools, passages, choice, at) }
     },
     listedPools(pairs, { version }) {
@@ -227,12 +226,13 @@ function quoter({ exchange, reader, checks, requireExactTransfers, trusted }: Qu
     const missing = new MissingReads(missingBefore.get(tokenIn, tokenOut), (each) => each.missing)
     for (;;) {
       const checkedBefore = checks.count
-      const { head, graph: all } = await loadPools(reader, checks, options, pairs, missing.known, at)
+      const { head, graph: all, stopped } = await loadWholePools(reader, checks, options, pairs, missing.known, at)
       if (checks.count !== checkedBefore) options = optionsNow()
       const graph = only === undefined ? all : poolGraphOf(all.pools.filter(({ pool }) => isSameAddress(pool.address, only)))
-      if (only !== undefined && graph.isEmpty) throw noSuchPool(only)
+      if (only !== undefined && graph.isEmpty) throw noSuchPool(only, stopped)
       const gasPriceRaw = reader.gasPriceRaw(head)
-      const snapshot = { head, graph, options, version, wrapped, intermediates, intermediateAddresses, gasPriceRaw, ifNoPool }
+      const fixed = { options, version, wrapped, intermediates, intermediateAddresses, ifNoPool }
+      const snapshot = { ...fixed, head, graph, gasPriceRaw, stopped: () => stopped }
       const priced = priceSwap(snapshot, swap, missing.left)
       if ('missing' in priced) {
         missing.add(priced.missing)
@@ -246,37 +246,91 @@ function quoter({ exchange, reader, checks, requireExactTransfers, trusted }: Qu
   }
 }
 
-/** Reads the pools of all protocols at one block, in one round trip, and checks the routers that may be chosen along with it. */
-async function loadPools(
+type Choosable = Pick<RouteOptions<PoolProtocol, Router>, 'protocols' | 'chosen'>
+/** Pools at one block. */
+interface LoadedPools {
+  readonly head: Head
+  readonly graph: PoolGraph<PoolProtocol>
+  readonly stopped: readonly StoppedPool[]
+}
+
+/** So often more is read of a block than what pools say by themselves. */
+const maxReadsOfBlock = 4
+
+/** The same with what pools need to know of their block: of a part of it, another answer would be made than of all. */
+async function loadWholePools(
   reader: EvmReader,
   checks: RouterChecks,
-  { protocols, chosen }: Pick<RouteOptions<PoolProtocol, Router>, 'protocols' | 'chosen'>,
+  options: Choosable,
   pairs: readonly Pair[],
   missing: readonly MissingState[],
   at: At,
-): Promise<{ readonly head: Head; readonly graph: PoolGraph<PoolProtocol> }> {
+): Promise<LoadedPools> {
+  let loaded = await loadPools(reader, checks, options, pairs, missing, at)
+  let known = missing
+  for (let reads = 0; reads < maxReadsOfBlock; reads += 1) {
+    const { head, graph } = loaded
+    const ofBlock = graph.pools.flatMap(({ protocol, pool }) =>
+      (protocol.memory?.ofBlock?.(pool, head) ?? []).map((each): MissingState => ({ protocol, pool: pool.address, missing: each })),
+    )
+    if (ofBlock.length === 0) break
+    known = [...known, ...ofBlock]
+    loaded = await loadPools(reader, checks, options, pairs, known, at, head)
+  }
+  return loaded
+}
+
+/**
+ * Reads the pools of all protocols at one block, in one round trip, and checks the routers that may be chosen along with it.
+ * @param block absent: the newest
+ */
+async function loadPools(
+  reader: EvmReader,
+  checks: RouterChecks,
+  { protocols, chosen }: Choosable,
+  pairs: readonly Pair[],
+  missing: readonly MissingState[],
+  at: At,
+  block?: Head,
+): Promise<LoadedPools> {
   const readings = protocols.map((protocol) => {
     const ofProtocol = missing.filter((each) => each.protocol === protocol).map((each) => each.missing)
     return { protocol, reading: protocol.read(pairs, ofProtocol) }
   })
   const due = checks.due(chosen)
   const calls = [...readings.flatMap(({ reading }) => reading.calls), ...checks.calls(due)]
-  const { head, results } = await reader.read(calls, at)
+  const { head, results } = await reader.read(calls, at, block)
 
   let offset = 0
   const complete = readings.map(({ reading }) =>
     completeReading(reading, { head, results: results.slice(offset, (offset += reading.calls.length)) }, reader, at),
   )
-  const pools = (await Promise.all(complete)).flatMap((found, index) =>
-    found.flatMap((read) => {
-      const protocol = readings[index]?.protocol
-      const pool = protocol && poolAsOf({ protocol, pool: read }, head)
-      return pool ? [{ protocol, pool }] : []
-    }),
-  )
+  let first = 0
+  const stopped = readings.flatMap(({ protocol: { memory }, reading: { calls: ofReading } }) => {
+    const answers = results.slice(first, (first += ofReading.length))
+    const failed = ofReading.flatMap((call, index) => reverting(call, answers[index]))
+    if (failed.length === 0 || !memory) return failed
+    // Other contracts that are asked may revert because there is no such pool.
+    const places = new Set(memory.places(pairs).map(poolKey))
+    return failed.filter((each) => places.has(poolKey(each)))
+  })
+  const pools: KnownPool<PoolProtocol>[] = []
+  for (const [index, found] of (await Promise.all(complete)).entries()) {
+    const protocol = readings[index]?.protocol
+    if (!protocol) continue
+    for (const read of found) {
+      const pool = poolAsOf({ protocol, pool: read }, head)
+      if (pool) pools.push({ protocol, pool })
+      else stopped.push({ address: read.address, known: { protocol, pool: read } })
+    }
+  }
   checks.verify(due, results.slice(offset))
-  return { head, graph: poolGraphOf(pools) }
+  return { head, graph: poolGraphOf(pools), stopped }
 }
+
+/** The contract of a call that reverts. A call to an address without code succeeds and returns nothing; what fails in a probe has no address. */
+const reverting = (call: Call | Probe, result: CallResult | undefined): StoppedPool[] =>
+  'to' in call && result?.ok === false ? [{ address: getAddress(call.to) }] : []
 
 /**
  * Checks each router once, before it is shown in a quote: if a configured address belongs to another exchange, prices would come from one
@@ -459,11 +513,20 @@ export function followedPools(
       const { head, results } = await reader.read([...reading.calls, ...(due?.calls ?? [])], at, after)
       const pools = await completeReading(reading, { head, results: results.slice(0, reading.calls.length) }, reader, at)
       due?.answered(results.slice(reading.calls.length))
+      const reverts = new Set(
+        reading.calls.flatMap((call, index) => reverting(call, results[index]).map(({ address }) => addressKey(address))),
+      )
       const joined = (key: string, loaded: Pool | null) => {
         const before = known?.get(key)?.state
         return loaded && isCachedPool<PoolProtocol>(before) && before.pool && memory.join ? memory.join(before.pool, loaded) : loaded
       }
-      return { head, states: new Map(keys.map((key, index) => [key, cachedPool(joined(key, pools[index] ?? null))])) }
+      const stateOf = (key: string, index: number): CachedPool<PoolProtocol> => {
+        const pool = joined(key, pools[index] ?? null)
+        const address = places[index]?.address
+        const isReverting = pool === null && address !== undefined && reverts.has(addressKey(address))
+        return isReverting ? { protocol, pool, reverts: address } : cachedPool(pool)
+      }
+      return { head, states: new Map(keys.map((key, index) => [key, stateOf(key, index)])) }
     },
     apply(state, log, head) {
       const next = memory.apply(state.pool, log, head)

@@ -55,8 +55,8 @@ export interface PoolMemory<State = unknown, At extends Place = Place> {
    */
   asOf?(pool: Pool<State>, head: Head): Pool<State> | null
   /**
-   * What swaps need to know of the block of this head besides its logs, as `missing` of a read: it is read once, when the block comes, of pools that
-   * were used a moment ago.
+   * What swaps need to know of the block of this head besides its logs, and the pool does not have, as `missing` of a read: it is read once, when the
+   * block comes of pools that were used a moment ago, else before the first answer of that block.
    */
   ofBlock?(pool: Pool<State>, head: Head): readonly unknown[]
 }

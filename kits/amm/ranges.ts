@@ -67,6 +67,10 @@ export function joinedRanges(first: AMMRange<Evm>, ...others: readonly (AMMRange
       }
       return undefined
     },
+    async owedLiquidity(receipt, memo, at) {
+      const range = all.find((each) => each.rangeFill(receipt, memo) !== undefined)
+      return range?.owedLiquidity ? range.owedLiquidity(receipt, memo, at) : { amount0Raw: 0n, amount1Raw: 0n }
+    },
   }
 }
 

@@ -40,8 +40,8 @@ const isSameTrial = (one: Trial, other: Trial): boolean =>
 /** So many blocks later nobody waits for a result any more. */
 const waitBlocks = 8n
 /**
- * Of one reading, the newest: a quote needs a few of each pool. Where each uses all gas that it gets, a node of 30 million gas for a call tries
- * four at once, and a reading takes 24 calls at most (`maxRounds`).
+ * Of one reading, beside those of a block: the newest, as a quote needs a few of each pool. Where each uses all gas that it gets, a node of 30 million gas
+ * for a call tries four at once, and a reading takes 24 calls at most (`maxRounds`).
  */
 const mostTrials = 90
 
@@ -105,10 +105,10 @@ export function trialsAmong(missing: readonly unknown[], pools: ReadonlySet<stri
   const newest = asked.reduce((most, { number }) => (number > most ? number : most), 0n)
   const wanted = asked.filter(({ number, ofBlock }) => number > newest - (ofBlock ? 1n : waitBlocks))
   const isSame = (one: Trial, other: Trial) => isSameTrial(one, other) && one.ofBlock === other.ofBlock
-  return wanted
-    .filter((trial, index) => wanted.findLastIndex((each) => isSame(each, trial)) === index)
-    .slice(-mostTrials)
-    .toReversed()
+  const each = wanted.filter((trial, index) => wanted.findLastIndex((other) => isSame(other, trial)) === index)
+  // Those of a block are two of a pool, and all quotes need them.
+  let left = each.filter(({ ofBlock }) => !ofBlock).length - mostTrials
+  return each.filter(({ ofBlock }) => ofBlock || left-- <= 0).toReversed()
 }
 
 /** Plugins of pools do not know it, so that none can pretend to be the pool. */

@@ -123,6 +123,11 @@ export async function findCurie(
   )
   const { exchange, balances, config, quoteToken, settlement, collateralManager } = found
   const isOne = found.vault === vault && found.house === house
+  if (Object.values(found).includes(undefined))
+    throw notAsConfigured(
+      `routerAddress ${house} or vaultAddress ${vault} reverts or returns nothing where a view of the exchange is read`,
+      "If the exchange is paused, wait; else correct them in the connector's configuration of this network.",
+    )
   if (!exchange || !balances || !config || !quoteToken || !settlement || !collateralManager || !isOne)
     throw notAsConfigured(
       `routerAddress ${house} is not the ClearingHouse of the Vault ${vault}`,

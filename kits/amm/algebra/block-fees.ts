@@ -2,6 +2,7 @@
 // other amounts are computed by it.
 import type { Pool } from '../../pools/protocol.ts'
 import type { Trial, TriedState, TrialResult } from '../trial.ts'
+import { missingTicks, type MissingTicks } from '../v3/lens.ts'
 import { wholeFeePips } from '../v3/math.ts'
 import { swap, TickTable, type V3PoolState } from '../v3/swap.ts'
 
@@ -45,6 +46,14 @@ export function feeTrial({ address, state }: Pool<TriedState>, range: V3PoolStat
     return { pool: address, zeroForOne, exact: 'out', amountRaw, block, number, ofBlock: true }
   }
   return undefined
+}
+
+/** What tells the fee in a direction: the trial, or first the ticks that it needs. Undefined where nothing can be swapped, so that each amount is tried. */
+export function neededForFee(pool: Pool<TriedState>, range: V3PoolState, zeroForOne: boolean): Trial | MissingTicks | undefined {
+  const trial = feeTrial(pool, range, zeroForOne)
+  if (trial || pool.state.block === undefined) return trial
+  const swapped = swap(withFee(range, 0), zeroForOne, 'in', trialInputs.at(-1) ?? 0n)
+  return swapped && 'atBestRaw' in swapped ? missingTicks(pool.address, zeroForOne, range) : undefined
 }
 
 /**

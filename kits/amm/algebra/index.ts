@@ -2,7 +2,7 @@
 import { id } from 'ethers'
 import { SluiceError, type Venue } from '../../../core/contracts/index.ts'
 import type { CallResult, Evm } from '../../evm/types.ts'
-import { configuredAddress, deploymentOn, isLeftOut, requireAddresses, routerAddressKey } from '../deployment.ts'
+import { configuredAddress, deploymentOn, isLeftOut, requireAddresses, requireNoRevert, routerAddressKey } from '../deployment.ts'
 import type { PoolExchange, Router } from '../protocol.ts'
 import { v3Router, type RouterKind } from '../v3/router.ts'
 import { algebraProtocol, type AlgebraKind, type Deployment } from './pools.ts'
@@ -63,6 +63,7 @@ function checkOf(
       const remedy = 'Correct the deployments of the plugin'
       requireAddresses([{ contract: `The factory ${factory}`, view, address: poolDeployer, remedy }], [ofFactory])
       if (kind !== 'integral') return
+      requireNoRevert(`The factory ${factory}`, 'POOL_INIT_CODE_HASH()', hash, remedy)
       const found = hash?.ok && hash.data.length === 66 ? hash.data.toLowerCase() : 'nothing'
       if (found === initCodeHash.toLowerCase()) return
       throw new SluiceError(

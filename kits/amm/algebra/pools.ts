@@ -14,7 +14,7 @@ import { boundsIn, changedState, isSameState, joinStates, mintTopic, tickIn, wit
 import { wholeFeePips } from '../v3/math.ts'
 import { isEmpty, loanOf, spotOf } from '../v3/pools.ts'
 import { estimateSwap, firstWriteUnitsOf, gasUnitsOf, hopUnits, swap, type V3PoolState } from '../v3/swap.ts'
-import { feesOf, feeTrial, isSameFees, joinFees, withFee, type BlockFees, type PricedRange } from './block-fees.ts'
+import { feesOf, isSameFees, joinFees, neededForFee, withFee, type BlockFees, type PricedRange } from './block-fees.ts'
 import integralLens from './artifacts/AlgebraLens.json' with { type: 'json' }
 import v1Lens from './artifacts/AlgebraV1Lens.json' with { type: 'json' }
 
@@ -122,7 +122,7 @@ export function algebraProtocol({ version, kind, deployment }: AlgebraProtocolOp
       const priced = pricedRange(pool.state, zeroForOne)
       if (priced !== undefined && priced !== 'tried')
         return computed(pool.address, priced, zeroForOne, exact, amountRaw, isFeeSet(pool.state.pluginConfig) ? feeUnits : 0n)
-      const missing = priced === undefined ? feeTrial(pool, pool.state.range, zeroForOne) : undefined
+      const missing = priced === undefined ? neededForFee(pool, pool.state.range, zeroForOne) : undefined
       if (missing) return { missing }
       const passed = passByTrial(pool, { zeroForOne, exact, amountRaw })
       return passed && 'gasUnits' in passed ? { ...passed, gasUnits: passed.gasUnits + savedUnits } : passed
@@ -139,9 +139,9 @@ export function algebraProtocol({ version, kind, deployment }: AlgebraProtocolOp
       computed(pool.address, shownRange(pool, passage), isDownward(pool, passage), exact, amountRaw),
     spot: (pool, passage) => spotOf(pool.state.range, isDownward(pool, passage)),
     fee: (pool, passage) => String(shownRange(pool, passage).fee / Number(wholeFeePips)),
-    asksChain: ({ state }) => {
-      const isComputed = (zeroForOne: boolean) => typeof pricedRange(state, zeroForOne) === 'object'
-      return !isComputed(true) || !isComputed(false)
+    asksChain(pool, passage) {
+      const isAsked = (zeroForOne: boolean) => typeof pricedRange(pool.state, zeroForOne) !== 'object'
+      return passage ? isAsked(isDownward(pool, passage)) : isAsked(true) || isAsked(false)
     },
     rateBound(pool, passage) {
       const zeroForOne = isDownward(pool, passage)
@@ -230,9 +230,9 @@ function algebraPoolMemory(deployment: Deployment, kind: PoolKind): PoolMemory<A
       const now = asOf(pool, head)
       const { range, pluginConfig, hasBlockFees, priced } = now.state
       if (!hasBlockFees || !isFeeSet(pluginConfig)) return []
-      const downward = priced?.zeroForOne === undefined ? feeTrial(now, range, true) : undefined
-      const upward = priced?.oneForZero === undefined ? feeTrial(now, range, false) : undefined
-      return [downward, upward].filter((trial) => trial !== undefined)
+      const downward = priced?.zeroForOne === undefined ? neededForFee(now, range, true) : undefined
+      const upward = priced?.oneForZero === undefined ? neededForFee(now, range, false) : undefined
+      return [downward, upward].filter((needed) => needed !== undefined)
     },
     same: ({ state: inMemory }, { state: loaded }) =>
       inMemory.pluginConfig === loaded.pluginConfig &&

@@ -4,7 +4,7 @@ import { SluiceError, type Fill, type Hop, type Json, type Plan, type Quote, typ
 import * as json from '../../../core/base/json.ts'
 import { abiOf, isSameAddress, nativeAddress, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, EvmReceipt } from '../../evm/types.ts'
-import { requireAddresses } from '../deployment.ts'
+import { requireAddresses, requireNoRevert } from '../deployment.ts'
 import type { Router } from '../protocol.ts'
 import { swapPlan } from '../swap-plan.ts'
 import { coinCalls, type StablePool } from './pools.ts'
@@ -47,6 +47,8 @@ export function exchangeRouter({ version, address, pools, expected }: ExchangeRo
           return [{ to: address, data: exchangeRouterAbi.encodeFunctionData('get_dy', asked) }, ...pools.flatMap(coinCalls)]
         },
         verify([answer, ...coins]) {
+          const remedy = "correct exchangeRouterAddress in the connector's configuration"
+          requireNoRevert(`The configured router ${address}`, 'get_dy()', answer, remedy)
           // A call to an address without code would succeed and do nothing.
           if (!answer?.ok || wordCount(answer.data) !== 1 || wordAt(answer.data, 0) === 0n)
             throw new SluiceError(

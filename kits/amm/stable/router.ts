@@ -3,7 +3,7 @@ import { SluiceError, type Fill, type Hop, type Json, type Plan, type Quote, typ
 import * as json from '../../../core/base/json.ts'
 import { abiOf, isSameAddress, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, EvmReceipt } from '../../evm/types.ts'
-import { requireAddresses } from '../deployment.ts'
+import { requireAddresses, requireNoRevert } from '../deployment.ts'
 import type { Router } from '../protocol.ts'
 import { swapPlan } from '../swap-plan.ts'
 import artifact from './artifacts/StableRouter.json' with { type: 'json' }
@@ -56,6 +56,8 @@ export function stableRouter(version: string, address: string, pools: readonly S
         return [{ to: address, data: routerAbi.encodeFunctionData('stableRouter') }, ...pools.flatMap(coinCalls)]
       },
       verify([routerVersion, ...coins]) {
+        const remedy = "correct routerAddress in the connector's configuration"
+        requireNoRevert(`The configured router ${address}`, 'stableRouter()', routerVersion, remedy)
         // A call to an address without code would succeed and do nothing.
         if (!routerVersion?.ok || wordCount(routerVersion.data) !== 1 || wordAt(routerVersion.data, 0) !== 1n) {
           throw new SluiceError(

@@ -1,7 +1,7 @@
 // Liquidity of constant-product pools: what UniswapV2Pair of @uniswap/v2-core@1.0.1 and UniswapV2Router02 of @uniswap/v2-periphery@1.1.0-beta.0
 // give for a deposit and for shares, to the unit.
 import { SluiceError, type AMMShares, type SharesDeposit, type SharesPool, type SharesPosition } from '../../../core/contracts/index.ts'
-import { abiOf, wordAt, wordCount } from '../../evm/encoding.ts'
+import { abiOf, addressOf, isSameAddress, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Call, CallResult, Evm, EvmReader } from '../../evm/types.ts'
 import { sortTokens } from '../deployment.ts'
 import { feeOnTransferCheck } from '../fee-on-transfer.ts'
@@ -26,6 +26,8 @@ const pairAbi = abiOf([
   'function kLast() view returns (uint256)',
   'function balanceOf(address) view returns (uint256)',
   'function feeTo() view returns (address)',
+  'function token0() view returns (address)',
+  'function token1() view returns (address)',
 ])
 
 interface SharesOptions extends Deployment {
@@ -80,6 +82,16 @@ export function v2Shares(
     returnFor: returned,
     addShares: (addition, terms) => planAdd(contracts, addition, terms),
     removeShares: (removal, terms) => planRemove(contracts, removal, terms),
+    async removalAllowance(shareToken, owner, at) {
+      const call = (view: string, ...args: readonly string[]): Call => ({ to: shareToken, data: pairAbi.encodeFunctionData(view, args) })
+      const { results } = await reader.read([call('token0'), call('token1'), call('balanceOf', owner)], at)
+      const [token0, token1, sharesRaw] = results.map((each) => (each.ok && wordCount(each.data) > 0 ? wordAt(each.data, 0) : undefined))
+      if (token0 === undefined || token1 === undefined || sharesRaw === undefined) return undefined
+      // What a contract says of its tokens is proved by its address.
+      const tokenOf = (word: bigint): string => addressOf(BigInt.asUintN(160, word))
+      const isPair = isSameAddress(pairAddress({ factory, initCodeHash }, sortTokens(tokenOf(token0), tokenOf(token1))), shareToken)
+      return isPair ? { spender: router.address, sharesRaw } : undefined
+    },
     sharesFill,
   }
 }

@@ -314,7 +314,7 @@ export function widerQuery(pool: string, missing: readonly unknown[]): LensQuery
 }
 
 /** A pool and a direction in which more ticks must be read. */
-interface MissingTicks {
+export interface MissingTicks {
   readonly pool: string
   readonly zeroForOne: boolean
   readonly window: TickWindow

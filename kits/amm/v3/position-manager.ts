@@ -1,6 +1,7 @@
 import { SluiceError, type At, type Head } from '../../../core/contracts/index.ts'
 import { abiOf, wordCount, wordsIn } from '../../evm/encoding.ts'
 import type { Call, CallResult, EvmReader, Probe } from '../../evm/types.ts'
+import { requireNoRevert } from '../deployment.ts'
 import type { Deployment } from './pools.ts'
 
 /** What positions have to know of an exchange on one network. */
@@ -68,6 +69,9 @@ export function checkedReader({ positionManager, factory }: RangeExchange, reade
     if (isChecked) return reader.read(calls, at)
     const checks = (['factory', 'WETH9'] as const).map((view) => ({ to: positionManager, data: managerAbi.encodeFunctionData(view) }))
     const { head, results } = await reader.read([...checks, ...calls], at)
+    const remedy = "set positionManagerAddress in the connector's contractAddresses to the one of this exchange"
+    for (const [index, view] of ['factory()', 'WETH9()'].entries())
+      requireNoRevert(`The configured position manager ${positionManager}`, view, results[index], remedy)
     const [foundFactory, foundWrapped] = results.map((result) => wordsOf(result, 1)?.[0])
     if (foundFactory !== BigInt(factory) || foundWrapped !== BigInt(wrapped)) {
       throw new SluiceError(

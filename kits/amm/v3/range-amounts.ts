@@ -79,6 +79,21 @@ export function offerOf(pool: TickPool, range: TickRange, max: RangeAmounts, sli
   }
 }
 
+/** @param madeAt what is made where the pool has this price */
+export function endsOf(
+  { sqrtPriceX96 }: Pick<TickPool, 'sqrtPriceX96'>,
+  range: TickRange,
+  slippage: SlippageFraction,
+  madeAt: (sqrtPriceX96: bigint) => Deposit,
+): NonNullable<Deposit['ends']> {
+  const bounds = boundsOf(range)
+  const { low, high } = spanAround(sqrtPriceX96, slippage)
+  return [low, high].map((end) => {
+    const { liquidity, amount0Raw, amount1Raw } = madeAt(end)
+    return { takes: { amount0Raw, amount1Raw }, holds: amountsAt(sqrtPriceX96, bounds, liquidity, 'down') }
+  })
+}
+
 /**
  * The amount that makes this liquidity anywhere in the span, by the rounding of LiquidityAmounts. So at the present price the liquidity is that
  * of the whole offer, and a wallet need not hold more of the other token than can be taken.

@@ -171,15 +171,15 @@ const memoFields = {
   tickUpper: json.number,
 }
 /** What `rangeFill` needs to find in a receipt what was done to a position. A new position has no id yet. */
-const rangeMemo = json.union(
+export const rangeMemo = json.union(
   json.object({ is: json.literal('mint'), tokenId: json.nothing, ...memoFields }),
   json.object({ is: json.literal('increase', 'decrease', 'collect'), tokenId: json.digits, ...memoFields }),
 )
 type RangeMemo = json.Infer<typeof rangeMemo>
 
 const increaseTopic = id('IncreaseLiquidity(uint256,uint128,uint256,uint256)')
-const decreaseTopic = id('DecreaseLiquidity(uint256,uint128,uint256,uint256)')
-const managerCollectTopic = id('Collect(uint256,address,uint256,uint256)')
+export const decreaseTopic = id('DecreaseLiquidity(uint256,uint128,uint256,uint256)')
+export const managerCollectTopic = id('Collect(uint256,address,uint256,uint256)')
 const poolCollectTopic = id('Collect(address,address,int24,int24,uint128,uint128)')
 
 /**

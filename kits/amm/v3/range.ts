@@ -7,7 +7,8 @@ import { positionWitnesses } from '../position-witnesses.ts'
 import { lensProbe, readLens, type TickWindow } from './lens.ts'
 import { poolAddress } from './pools.ts'
 import { checkedReader, poolAbi, wordsOf, type RangeExchange, type Read } from './position-manager.ts'
-import { deposit, lesser, offerOf } from './range-amounts.ts'
+import { deposit, endsOf, lesser, offerOf } from './range-amounts.ts'
+import { owedLiquidity } from './owed-liquidity.ts'
 import { planAdd, planRemove, rangeFill, type Addition } from './range-plans.ts'
 import { positionReader } from './range-positions.ts'
 import { priceAtTick, priceOf, rangeAround, spanAround, type TickPool, type TickPosition, type TickRange } from './range-prices.ts'
@@ -31,10 +32,12 @@ export function v3Range(exchange: RangeExchange, reader: EvmReader): AMMRange<Ev
       return readPools(read, exchange, tokens, fee === undefined ? fees : [fee].filter(isFee), at)
     },
     rangeAround: (pool: TickPool, lower, upper) => rangeAround(pool, lower, upper),
-    deposit: (pool: TickPool, range: TickRange, max, slippage) => ({
-      ...deposit(pool, range, max),
-      ...(slippage && { most: offerOf(pool, range, max, slippage).desired }),
-    }),
+    deposit(pool: TickPool, range: TickRange, max, slippage) {
+      const made = deposit(pool, range, max)
+      if (!slippage) return made
+      const most = offerOf(pool, range, max, slippage).desired
+      return { ...made, most, ends: endsOf(pool, range, slippage, (end) => deposit(pool, range, most, end)) }
+    },
     add: (addition: Addition, terms) => planAdd(exchange, wrapped.address, addition, terms),
     position,
     positions: (owner, at) => positionsOf({ owner }, at),
@@ -46,6 +49,7 @@ export function v3Range(exchange: RangeExchange, reader: EvmReader): AMMRange<Ev
     collect: (position: TickPosition, terms) => planRemove(exchange, wrapped.address, position, { liquidity: 0n, burn: false }, terms),
     history: (pool: TickPool, secondsAgo, at) => readHistory(read, pool, secondsAgo, at),
     rangeFill,
+    owedLiquidity: owedLiquidity(positionManager, reader),
   }
 }
 

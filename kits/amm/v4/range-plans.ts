@@ -203,7 +203,9 @@ export function rangeFill({ status, logs }: EvmReceipt, memo: Json): RangeFill |
   if (isAddition !== delta > 0n) return undefined
   const after = logs.slice(at + 1)
   const [amount0Raw, amount1Raw] = [memo.currency0, memo.currency1].map((currency) => movedOf(currency, after, isAddition, memo))
-  return { tokenId: tokenId.toString(), liquidity: delta < 0n ? -delta : delta, amount0Raw: amount0Raw ?? 0n, amount1Raw: amount1Raw ?? 0n }
+  const paid = { amount0Raw: amount0Raw ?? 0n, amount1Raw: amount1Raw ?? 0n }
+  // The manager pays out at once what is removed: without any, all of it is fees.
+  return { tokenId: tokenId.toString(), liquidity: delta < 0n ? -delta : delta, ...paid, ...(delta === 0n && { fees: paid }) }
 }
 
 /** The manager mints a new position to its owner. */

@@ -6,6 +6,7 @@ import { positionWitnesses } from '../position-witnesses.ts'
 import { completeReading } from '../protocol.ts'
 import { lensReading } from '../v3/lens.ts'
 import { wordsOf, type Read } from '../v3/position-manager.ts'
+import { amountsAt, boundsOf, endsOf } from '../v3/range-amounts.ts'
 import { deepestFirst, percentWindow } from '../v3/range.ts'
 import { rangeAround, type TickPool, type TickPosition, type TickRange } from '../v3/range-prices.ts'
 import type { PoolKey, PoolLocation } from './pools.ts'
@@ -36,7 +37,9 @@ export function v4Range(exchange: V4Positions, feeTiers: Readonly<Record<string,
     rangeAround: (pool: TickPool, lower, upper) => rangeAround(pool, lower, upper),
     deposit(pool: TickPool, range: TickRange, offered, slippage) {
       const { most, ...made } = offerOf(pool, range, offered, slippage ?? noSlippage)
-      return { ...made, ...(slippage && { most }) }
+      if (!slippage) return made
+      const madeAt = (end: bigint) => ({ ...made, ...amountsAt(end, boundsOf(range), made.liquidity, 'up') })
+      return { ...made, most, ends: endsOf(pool, range, slippage, madeAt) }
     },
     add({ pool, range, most, tokenId, position: held }: AdditionTo, terms) {
       const added = held ?? (tokenId === undefined ? undefined : { tokenId, liquidity: 0n })

@@ -7,6 +7,7 @@ import { uniswapV2 } from '../../../kits/amm/v2/index.ts'
 import { uniswapV3 } from '../../../kits/amm/v3/index.ts'
 import { v2Deployments, v3Deployments } from '../../../plugins/uniswap/deployments.ts'
 import { addresses } from '../../devnet/addresses.ts'
+import { keptByLogs } from './kept-by-logs.ts'
 import { rejection } from './v2/rejection.ts'
 import { at, openDevnetFixture, tokens, type DevnetFixture } from './devnet-fixture.ts'
 
@@ -169,6 +170,44 @@ describe('an exchange with several kinds of pools', () => {
     }
     const venue = fixture.venue(contracts)
     expect(await rejection(poolAMM(venue, uniswapV2(venue, nowhere)).quote(sell, {}, at()))).to.include({ name: 'PAIR_NOT_FOUND' })
+  })
+
+  it('says that a pool or a router reverts, as while it is paused, and calls no address wrong', async () => {
+    const venue = fixture.venue(contracts)
+    const onV2 = () => poolAMM(venue, uniswapV2(venue, v2Options))
+    const fresh = onV2()
+    const lonely = await fixture.list('TestToken', 'LONELY', 10n ** 18n, WETH, 10n ** 18n)
+    const swap: Swap = { tokenIn: lonely, tokenOut: WETH, exact: 'in', amountRaw: 10n ** 9n }
+    const [{ pool } = { pool: '' }] = (await fresh.quote(swap, {}, at())).route
+    const { provider } = fixture
+    // Bytecode that reverts whatever is called: PUSH1 0, PUSH1 0, REVERT.
+    const paused = async (address: string, act: () => Promise<void>) => {
+      const code = await provider.getCode(address)
+      await provider.send('anvil_setCode', [address, '0x60006000fd'])
+      await act()
+      await provider.send('anvil_setCode', [address, code])
+    }
+    await paused(pool, async () => {
+      const memory = await keptByLogs(fixture, fresh, [lonely, WETH])
+      const head = await fixture.chain.head(at())
+      const errors = [
+        await rejection(fresh.quote(swap, {}, at())),
+        await rejection(fresh.quote(swap, { pool }, at())),
+        await rejection((async () => fresh.followed?.quote(swap, {}, [...memory.states.values()], head, 0))()),
+      ]
+      for (const { message } of errors) {
+        expect(message).to.contain(`The contract ${pool} exists, and reverts when it is read: the exchange may have paused it`)
+        expect(message).not.to.contain('wrong address')
+      }
+    })
+    await paused(contracts.v2RouterAddress, async () => {
+      const { name, message } = await rejection(onV2().quote(swap, {}, at()))
+      expect([name, message]).to.deep.equal([
+        'SERVICE_UNINITIALIZED',
+        `The configured router ${contracts.v2RouterAddress} reverts when its factory() is called: it may be paused, then wait. If it is not paused, it is another contract: correct contractAddresses in the connector's configuration.`,
+      ])
+    })
+    expect((await fresh.quote(swap, {}, at())).route.map((hop) => hop.pool)).to.deep.equal([pool])
   })
 
   it('asks the node for the tokens of a pool by its address only: a node that refuses other spellings is not to blame', async () => {

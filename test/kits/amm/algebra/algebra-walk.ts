@@ -19,7 +19,7 @@ import { devnetQuoter } from '../../../../testkit/devnet-operators.ts'
 import { devnetFiles, temporaryFolder } from '../../../devnet/test-devnet.ts'
 import plugin from '../../../fixtures/algebra/TestPoolPlugin.json' with { type: 'json' }
 import { at, openDevnetFixture, tokens, type DevnetFixture } from '../devnet-fixture.ts'
-import { randomBits } from '../v3/math/random-bits.ts'
+import { randomBits } from '../../../../testkit/random-bits.ts'
 import { consistentReads } from '../walk/consistent-reads.ts'
 import { drawing } from '../walk/any-swap.ts'
 import { givenOrRefused } from '../walk/given-or-refused.ts'

@@ -6,6 +6,8 @@ import { parse } from 'yaml'
 import type { Swap } from '../../../../core/contracts/index.ts'
 import { algebraProtocol } from '../../../../kits/amm/algebra/pools.ts'
 import { completeReading, readBy } from '../../../../kits/amm/protocol.ts'
+import { trialReading, type Trial } from '../../../../kits/amm/trial.ts'
+import type { Call } from '../../../../kits/evm/types.ts'
 import type { Pool } from '../../../../kits/pools/protocol.ts'
 import { swap } from '../../../../kits/amm/v3/swap.ts'
 import { deployments } from '../../../../plugins/camelot-v4/deployments.ts'
@@ -74,5 +76,35 @@ describe('a pool of Algebra with its own plugin', () => {
     expect(memory.ofBlock?.(changed, await fixture.chain.head(at()))).to.deep.equal([])
     await rpc('anvil_setCode', address, code)
     expect((await readPool(WETH.address, DAI.address)).state.hasBlockFees).to.equal(true)
+  })
+
+  it('uses the same gas in a trial, whatever else is tried or called beside it', async () => {
+    const { reader } = fixture.chain
+    const head = await fixture.chain.head(at())
+    const pools = await Promise.all([readPool(WETH.address, USDC.address), readPool(WETH.address, DAI.address)])
+    const trials = pools.flatMap(({ address }) =>
+      [true, false].flatMap((zeroForOne) =>
+        [10n ** 9n, 10n ** 12n].map((amountRaw): Trial => ({
+          pool: address,
+          zeroForOne,
+          exact: 'in',
+          amountRaw,
+          block: head.hash ?? '',
+          number: head.number,
+        })),
+      ),
+    )
+    // What a contract that was called has touched is cheaper afterwards (EIP-2929).
+    const views = pools.flatMap(({ address }) => ['0xe76c01e4', '0xef01df4f'].map((data) => ({ to: address, data })))
+    const tried = async (some: readonly Trial[], beside: readonly Call[] = []) => {
+      const reading = trialReading(some, ({ pool }) => ({ target: pool }))
+      const { results } = await reader.read([...beside, ...reading.calls], at(), head)
+      return reading.pools(results.slice(beside.length)).map(({ trial, done }) => ({ trial, done }))
+    }
+    const alone = (await Promise.all(trials.map((trial) => tried([trial])))).flat()
+    expect(alone.filter(({ done }) => done)).to.have.length(trials.length)
+    expect(await tried(trials), 'together').to.deep.equal(alone)
+    expect(await tried(trials.toReversed()), 'in another order').to.deep.equal(alone.toReversed())
+    expect(await tried(trials, views), 'after calls of the same pools').to.deep.equal(alone)
   })
 })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Head } from '../../../../core/contracts/index.ts'
 import { amplificationAt, type Ramp, amountOut } from '../../../../kits/amm/stable/math.ts'
 import { stablePoolMemory } from '../../../../kits/amm/stable/pools.ts'
-import { randomBits } from '../v3/math/random-bits.ts'
+import { randomBits } from '../../../../testkit/random-bits.ts'
 import { portPool, type Act, type LaterKind } from './port-pool.ts'
 
 type Random = ReturnType<typeof randomBits>

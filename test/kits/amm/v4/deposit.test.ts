@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { amountsAt, boundsOf } from '../../../../kits/amm/v3/range-amounts.ts'
+import { amountsAt, boundsOf, endsOf } from '../../../../kits/amm/v3/range-amounts.ts'
 import { spanAround } from '../../../../kits/amm/v3/range-prices.ts'
 import { offerOf } from '../../../../kits/amm/v4/range-plans.ts'
-import { amount, place, slippage } from '../v3/range/places.ts'
+import { amount, expectWorstAtEnds, place, slippage, within } from '../v3/range/places.ts'
 
 describe('a deposit of v4', () => {
   it('makes the same liquidity of the maxima that it tells, which are never above the offer', () => {
@@ -12,6 +12,23 @@ describe('a deposit of v4', () => {
         const { most, ...made } = offerOf(pool, range, { amount0Raw, amount1Raw }, slip)
         expect(most.amount0Raw <= amount0Raw && most.amount1Raw <= amount1Raw).to.equal(true)
         expect(offerOf(pool, range, most, slip)).to.deep.equal({ ...made, most })
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('loses at no price within the slippage more than at one of its ends, by the price of now', () => {
+    const part = fc.bigInt({ min: 0n, max: 1000n })
+    fc.assert(
+      fc.property(place, amount, amount, slippage, part, ({ pool, range }, amount0Raw, amount1Raw, slip, share) => {
+        const { liquidity } = offerOf(pool, range, { amount0Raw, amount1Raw }, slip)
+        const madeAt = (price: bigint) => ({ liquidity, ...amountsAt(price, boundsOf(range), liquidity, 'up') })
+        expectWorstAtEnds(
+          pool.sqrtPriceX96,
+          range,
+          endsOf(pool, range, slip, madeAt),
+          madeAt(within(spanAround(pool.sqrtPriceX96, slip), share)),
+        )
       }),
       { numRuns: 2000 },
     )

@@ -1,5 +1,5 @@
 import type { Swap, Token } from '../../../../core/contracts/index.ts'
-import type { randomBits } from '../v3/math/random-bits.ts'
+import type { randomBits } from '../../../../testkit/random-bits.ts'
 
 export type Random = ReturnType<typeof randomBits>
 

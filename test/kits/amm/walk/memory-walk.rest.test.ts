@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { randomBits } from '../v3/math/random-bits.ts'
+import { randomBits } from '../../../../testkit/random-bits.ts'
 import { at } from '../devnet-fixture.ts'
 import { drawing } from './any-swap.ts'
 import { givenOrRefused } from './given-or-refused.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Quote } from '../../../../core/contracts/index.ts'
-import { randomBits } from '../v3/math/random-bits.ts'
+import { randomBits } from '../../../../testkit/random-bits.ts'
 import { drawing } from './any-swap.ts'
 import { poolLife } from './pool-life.ts'
 import { walkChecker, type Choice } from './walk-checker.ts'

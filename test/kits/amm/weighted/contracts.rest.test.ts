@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { amountIn, amountOut, maxBalanceRaw, type Holding } from '../../../../kits/amm/weighted/pools.ts'
-import { randomBits } from '../v3/math/random-bits.ts'
+import { randomBits } from '../../../../testkit/random-bits.ts'
 import { realPools, type SwapQuery, type PoolSpec } from './real-pools.ts'
 
 const eight = ['0.31', '0.27', '0.170000000000000001', '0.109999999999999999', '0.07', '0.04', '0.02', '0.01']

@@ -17,7 +17,7 @@ import {
 } from '../../../../../kits/amm/v3/math.ts'
 import { computeSwapStep } from './compute-swap-step.ts'
 import { contractLibraries, type Answer, type Argument, type ContractLibraries } from './contract-libraries.ts'
-import { randomBits } from './random-bits.ts'
+import { randomBits } from '../../../../../testkit/random-bits.ts'
 
 const randomInputs = 10_000
 const seed = 20_210_505

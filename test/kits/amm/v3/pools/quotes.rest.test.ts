@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { getSqrtRatioAtTick, maxTick, minTick } from '../../../../../kits/amm/v3/math.ts'
-import { randomBits } from '../math/random-bits.ts'
+import { randomBits } from '../../../../../testkit/random-bits.ts'
 import { fees, v3QuoteChecker, spacings, type FeeTier, type V3QuoteChecker } from './quote-checker.ts'
 import { openV3Exchange, type SwapQuery, type V3Exchange } from './v3-exchange.ts'
 

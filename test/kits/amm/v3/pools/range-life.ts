@@ -4,7 +4,7 @@ import { v3Events } from '../../../../../kits/amm/v3/index.ts'
 import { getSqrtRatioAtTick } from '../../../../../kits/amm/v3/math.ts'
 import borrower from '../../../../fixtures/uniswap-v3/FlashBorrower.json' with { type: 'json' }
 import { wallet } from '../../../evm/test-chain.ts'
-import type { randomBits } from '../math/random-bits.ts'
+import type { randomBits } from '../../../../../testkit/random-bits.ts'
 import type { V3Exchange } from './v3-exchange.ts'
 
 const abi = new Interface([

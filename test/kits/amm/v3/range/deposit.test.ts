@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { RangeAmounts } from '../../../../../core/contracts/index.ts'
 import { getSqrtRatioAtTick } from '../../../../../kits/amm/v3/math.ts'
-import { deposit, offerOf } from '../../../../../kits/amm/v3/range-amounts.ts'
+import { deposit, endsOf, offerOf } from '../../../../../kits/amm/v3/range-amounts.ts'
 import { spanAround, rangeOf } from '../../../../../kits/amm/v3/range-prices.ts'
-import { amount, place, placeAt, poolAt, slippage } from './places.ts'
+import { amount, expectWorstAtEnds, place, placeAt, poolAt, slippage, within } from './places.ts'
 
 /** Where one more unit of a token would be more liquidity than a tick can hold. */
 const asMuchAsAPoolTakes: [ReturnType<typeof placeAt>, bigint, bigint, { numerator: bigint; denominator: bigint }, bigint] = [
@@ -68,6 +68,23 @@ describe('a deposit', () => {
           expect(covers(deposit(pool, range, desired, price), least)).to.equal(true)
       }),
       { numRuns: 3000, examples: [asMuchAsAPoolTakes] },
+    )
+  })
+
+  it('loses at no price within the slippage more than at one of its ends, by the price of now', () => {
+    const part = fc.bigInt({ min: 0n, max: 1000n })
+    fc.assert(
+      fc.property(place, amount, amount, slippage, part, ({ pool, range }, amount0Raw, amount1Raw, slip, share) => {
+        const { desired } = offerOf(pool, range, { amount0Raw, amount1Raw }, slip)
+        const madeAt = (price: bigint) => deposit(pool, range, desired, price)
+        expectWorstAtEnds(
+          pool.sqrtPriceX96,
+          range,
+          endsOf(pool, range, slip, madeAt),
+          madeAt(within(spanAround(pool.sqrtPriceX96, slip), share)),
+        )
+      }),
+      { numRuns: 3000 },
     )
   })
 
