@@ -1,7 +1,7 @@
 // Accounts by subscription: what one node tells over one websocket, with the slot up to which it has told everything.
 import type { Socket } from 'node:net'
 import type { Log } from '../../core/contracts/index.ts'
-import { isObject } from '../../core/base/json.ts'
+import { isObject, isTooManyParts } from '../../core/base/json.ts'
 import type { Meter } from '../nodes/dialect.ts'
 import { maskUrl } from '../nodes/url-secrets.ts'
 import { createSubscriptions, defaultMaxHeldBytes, tookBack, type Notification } from './account-subscriptions.ts'
@@ -253,6 +253,7 @@ export function createAccountFeed(
 }
 
 function parsed(text: string): unknown {
+  if (isTooManyParts(text)) return undefined
   try {
     return parseNodeJson(text)
   } catch {

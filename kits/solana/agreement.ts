@@ -6,7 +6,7 @@ import { createBoundedCache } from '../nodes/rails.ts'
 import type { Ask, Rpc, Witnesses } from '../nodes/rpc.ts'
 import { blockCall, snapshotBlocks, statusCalls, surelyOverMs } from './expiry.ts'
 import { createRounds } from './rounds.ts'
-import { contextSlotOf, finalized, noHistory, valueOf } from './rpc.ts'
+import { contextSlotOf, finalized, saysNoHistory, valueOf } from './rpc.ts'
 import { readFinal } from './sequence.ts'
 import { readSignatureStatus } from './transactions.ts'
 import { isObject } from '../../core/base/json.ts'
@@ -92,7 +92,7 @@ async function wordsOf(outcomes: readonly Outcome[], ask: Ask): Promise<readonly
     { method: 'getEpochInfo', params: [finalized] },
     ...statusCalls(ids),
   ])
-  const isShort = found?.error?.code === noHistory
+  const isShort = saysNoHistory('getSignatureStatuses', found)
   const [recent] = isShort ? await ask(statusCalls(ids, false)) : []
   const final = readFinal(epoch?.result)
   const result = (isShort ? recent : found)?.result

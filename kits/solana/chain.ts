@@ -20,9 +20,11 @@ import {
   solanaChainSchema,
 } from './network.ts'
 import { solanaRail } from './rail.ts'
+import { isSlotUndone, readHashedHead } from './slot-hashes.ts'
 import { solanaDialect } from './rpc.ts'
 import { createTipAccounts, createTips } from './tips.ts'
 import { createTokenAccounts, createAssociatedAddresses, readBalances, readToken } from './tokens.ts'
+import { createTokenWarnings } from './token-warnings.ts'
 import { createImages } from './images.ts'
 import { movedIn, movedTogether } from './movements.ts'
 import { createSubscribedImages } from './subscribed-images.ts'
@@ -97,6 +99,7 @@ export function solanaChain(
       pollingSeconds: pollingMs / 1000,
       requestTimeoutSeconds: timeoutMs / 1000,
       durableNonces: config.durableNonces ?? {},
+      refuseWarnings: [...(config.refuseWarnings ?? [])],
       ...(privateTip && { privateTip: { ...privateTip, accounts: [...privateTip.accounts] } }),
     },
     rpcUrl: () => rpc.url(),
@@ -104,6 +107,8 @@ export function solanaChain(
     address: canonicalAddress,
     isTransactionId: isTransactionSignature,
     head: (at) => abortable(readHead(rpc, at), at.signal),
+    hashedHead: (at) => readHashedHead(rpc, at),
+    isUndone: (block, at) => isSlotUndone(rpc, block, at),
     heads,
     images: true,
     changes,
@@ -117,6 +122,7 @@ export function solanaChain(
     decode: decodeLogs,
     find: (id, at) => findTransaction(rpc, id, tipAccounts.of(id), at),
     movements: movedIn,
+    warnings: createTokenWarnings({ rpc, log, refused: config.refuseWarnings ?? [] }),
     altchain: {
       createToken: createTokenAccounts(rpc, associated),
       contain: createContain(reader),

@@ -17,6 +17,7 @@ export { heldIn, readMint, tokenProgram } from './tokens.ts'
 export type { Mint } from './tokens.ts'
 export { solana } from './family.ts'
 export type {
+  AccountKind,
   Solana,
   SolanaAccount,
   SolanaAccountUse,

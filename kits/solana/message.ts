@@ -176,13 +176,10 @@ export function wouldFail(reason: string): SluiceError {
   return new SluiceError('TRADE_FAILED', `The transaction would fail, so it was not signed: ${reason}.`, { details: { reason } })
 }
 
-/** Codes by which a node refuses bytes that no node takes: agave `rpc-client-api/src/custom_error.rs`, and JSON-RPC's invalid params. */
-const invalid: ReadonlySet<number> = new Set([
-  // The signature does not verify.
-  -32003,
-  // A precompiled program's check failed.
-  -32006, -32602,
-])
+/** Bytes that no node takes, in agave's words: `rpc-client-api/src/custom_error.rs`. */
+const saysInvalid = /\b(?:signature|precompile) verification failure\b/i
+/** Bytes that cannot be read as a transaction. Gateways give the same code for limits, which is the node's trouble then. */
+const invalidParams = -32602
 
 /** Sends the same bytes to every node, or to every relay where they are to be private. One that accepts them is enough. Nodes do not keep what no leader takes. */
 export function send(rpc: Rpc, { id, raw, privateOnly }: Sent, at: At): Promise<BroadcastResult> {
@@ -190,10 +187,11 @@ export function send(rpc: Rpc, { id, raw, privateOnly }: Sent, at: At): Promise<
   return sendToAll(rpc, signed, { isAccepted: (result) => result === id, error: receptionOf }, at)
 }
 
-function receptionOf({ code, message }: NonNullable<RpcAnswer['error']>): BroadcastResult {
+function receptionOf({ code, message, fault }: NonNullable<RpcAnswer['error']>): BroadcastResult {
   const reason = quoteNode(message)
   // A node that is behind does not know the table yet, and another one does.
   if (speaksOfTables(message)) return { is: 'unclear', reason }
   // With any other error, the node may have passed them on.
-  return invalid.has(code) ? { is: 'refused', reason, meaning: 'invalid' } : { is: 'unclear', reason }
+  const isInvalid = saysInvalid.test(message) || (code === invalidParams && fault?.is === 'unsupported' && fault.lacks === undefined)
+  return isInvalid ? { is: 'refused', reason, meaning: 'invalid' } : { is: 'unclear', reason }
 }

@@ -110,33 +110,58 @@ function termsOf(account: SolanaAccount | undefined): MintTerms | { refused: Min
   return terms
 }
 
-/** Reads a mint of either token program by hand, extension by extension. */
-export function readMintTerms(account: SolanaAccount | undefined): MintTerms | { refused: MintRefusal } {
+/** A mint and its extensions, as they are written. */
+export interface MintParts {
+  readonly decimals: number
+  /** The token program that owns it. */
+  readonly program: string
+  readonly freezeAuthority: string | undefined
+  /** By type. */
+  readonly extensions: ReadonlyMap<number, Uint8Array>
+}
+
+/**
+ * Reads a mint of either token program by hand, extension by extension.
+ * @param isCut the account may be longer than its data: what is longer than the data is left out then
+ */
+export function readMintParts(account: SolanaAccount | undefined, isCut = false): MintParts | { refused: 'no-mint' | 'malformed-mint' } {
   if (!account || (account.owner !== tokenProgram && account.owner !== token2022Program)) return { refused: 'no-mint' }
   const { owner, data } = account
   const mint = data.length < getMintSize() ? undefined : tryDecode(getMintDecoder(), data.subarray(0, getMintSize()))
   if (!mint?.isInitialized) return { refused: 'no-mint' }
-  const terms: MintTerms = { decimals: mint.decimals, program: owner, transferFee: null }
-  if (data.length === getMintSize()) return terms
+  const freezeAuthority = mint.freezeAuthority.__option === 'Some' ? mint.freezeAuthority.value : undefined
+  const parts = { decimals: mint.decimals, program: owner, freezeAuthority }
+  if (data.length === getMintSize()) return { ...parts, extensions: new Map() }
   if (owner === tokenProgram || data.length <= kindAt || data.length === multisigSize) return { refused: 'no-mint' }
   if (data[kindAt] !== mintKind) return { refused: 'no-mint' }
   if (data.subarray(getMintSize(), kindAt).some((byte) => byte !== 0)) return { refused: 'malformed-mint' }
 
-  const extensions = readExtensions(data.subarray(kindAt + 1))
+  const extensions = readExtensions(data.subarray(kindAt + 1), isCut)
   if (!extensions) return { refused: 'malformed-mint' }
   for (const [type, content] of extensions) {
     const length = lengths.get(type)
-    if (length === undefined) return { refused: 'unknown-extension' }
-    if (length !== 'any' && length !== content.length) return { refused: 'malformed-mint' }
-    const refused = refusalOf(type, content)
+    if (length !== undefined && length !== 'any' && length !== content.length) return { refused: 'malformed-mint' }
+  }
+  return { ...parts, extensions }
+}
+
+export const isKnownExtension = (type: number): boolean => lengths.has(type)
+
+/** What a mint promises of amounts, or why it is not traded. */
+export function readMintTerms(account: SolanaAccount | undefined): MintTerms | { refused: MintRefusal } {
+  const parts = readMintParts(account)
+  if ('refused' in parts) return parts
+  const { decimals, program, extensions } = parts
+  for (const [type, content] of extensions) {
+    const refused = isKnownExtension(type) ? refusalOf(type, content) : 'unknown-extension'
     if (refused) return { refused }
   }
   const fees = extensions.get(1)
-  return fees ? { ...terms, transferFee: readTransferFees(fees) } : terms
+  return { decimals, program, transferFee: fees ? readTransferFees(fees) : null }
 }
 
 /** By type. Undefined where one is longer than the account, comes twice, or bytes are left that are none. */
-function readExtensions(bytes: Uint8Array): ReadonlyMap<number, Uint8Array> | undefined {
+function readExtensions(bytes: Uint8Array, isCut: boolean): ReadonlyMap<number, Uint8Array> | undefined {
   const view = viewOf(bytes)
   const found = new Map<number, Uint8Array>()
   let at = 0
@@ -145,15 +170,16 @@ function readExtensions(bytes: Uint8Array): ReadonlyMap<number, Uint8Array> | un
     // Nothing is there any more: only zeros follow.
     if (type === 0) break
     const end = at + headSize + length
+    if (end > bytes.length && isCut) return found
     if (end > bytes.length || found.has(type)) return undefined
     found.set(type, bytes.subarray(at + headSize, end))
     at = end
   }
-  return bytes.subarray(at).every((byte) => byte === 0) ? found : undefined
+  return isCut || bytes.subarray(at).every((byte) => byte === 0) ? found : undefined
 }
 
 /** Two authorities and what is withheld come first: token-2022 `extension/transfer_fee/mod.rs`, TransferFeeConfig. */
-function readTransferFees(content: Uint8Array): NonNullable<MintTerms['transferFee']> {
+export function readTransferFees(content: Uint8Array): NonNullable<MintTerms['transferFee']> {
   const view = viewOf(content)
   const feeAt = (at: number): TransferFee => ({
     epoch: view.getBigUint64(at, true),

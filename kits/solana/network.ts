@@ -1,4 +1,5 @@
 import { nodeSettings, relaySettings, type NodeSettings, type RelaySettings } from '../nodes/settings.ts'
+import { tokenWarningCodes } from './warning-codes.ts'
 
 /** One network's settings in `conf/chains/<chain>.yml`. */
 export interface SolanaChainConfig extends NodeSettings, RelaySettings {
@@ -11,6 +12,8 @@ export interface SolanaChainConfig extends NodeSettings, RelaySettings {
   durableNonces?: Readonly<Record<string, readonly string[]>>
   /** What a private transaction pays to whoever passes it on. Absent: nothing. */
   privateTip?: SolanaTipSetting
+  /** Codes of warnings about tokens and accounts: trades that buy such a token are refused. Absent: none. */
+  refuseWarnings?: readonly string[]
 }
 
 export interface SolanaTipSetting {
@@ -53,6 +56,7 @@ export const solanaChainSchema = {
       },
       additionalProperties: false,
     },
+    refuseWarnings: { type: 'array', items: { enum: tokenWarningCodes }, uniqueItems: true },
     durableNonces: {
       type: 'object',
       propertyNames: address,

@@ -18,7 +18,7 @@ import {
 } from './expiry.ts'
 import { createReceipts } from './landed.ts'
 import { finalDepth } from './network.ts'
-import { confirmed, finalized, noHistory, contextSlotOf, valueOf } from './rpc.ts'
+import { confirmed, finalized, saysNoHistory, contextSlotOf, valueOf } from './rpc.ts'
 import { type SolanaSyncState, lifetimeCalls, nonceIn, readDurable, readLifetime, syncStateOf } from './sequence.ts'
 import type { TipAccounts } from './tips.ts'
 import { readSignatureStatus } from './transactions.ts'
@@ -94,7 +94,7 @@ export function createPoll(options: PollOptions) {
 
   /** A node without history still knows the statuses of the last few minutes. */
   async function withoutHistory(open: readonly Attempt[], answers: readonly RpcAnswer[], at: At): Promise<readonly RpcAnswer[]> {
-    if (!answers.some(({ error }) => error?.code === noHistory)) return answers
+    if (!answers.some((answer) => saysNoHistory('getSignatureStatuses', answer))) return answers
     return rpc.batch(
       statusCalls(
         open.map(({ id }) => id),

@@ -132,11 +132,13 @@ async function check(
     (most, need) => (need.token === nativeAddress && need.amountRaw > most ? need.amountRaw : most),
     valueRaw + rentRaw,
   )
-  if (nativeRaw < sentRaw) throw insufficientBalance(nativeCurrency, nativeRaw, sentRaw)
+  // Accounts that are closed again need their rent for the transaction alone: it is in `needs`, and not in the step.
+  const keptRaw = sentRaw - valueRaw
+  if (nativeRaw < sentRaw) throw insufficientBalance(nativeCurrency, nativeRaw, sentRaw, keptRaw)
   // This needs no simulation, whose error would be less clear.
   const signatures = 1 + (step.signers?.length ?? 0)
   const leastRaw = sentRaw + baseFeeLamports * BigInt(signatures) + tipRawOf(tip) + spareRaw
-  if (nativeRaw < leastRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, leastRaw)
+  if (nativeRaw < leastRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, leastRaw, keptRaw + spareRaw)
   if (changed !== undefined) throw wouldFail(changed)
   const units = computeUnitsFor(unitsOf(options, simulated, from))
   // Without recent fees from the node, the minimum of the policy is offered.
@@ -144,12 +146,14 @@ async function check(
   if (!paid) throw invalidAnswer(rpc, 'did not answer getRecentPrioritizationFees with a list of fees')
   const fees = { ...priceFees(units, paid, options), ...(signatures > 1 && { signatures }), ...(tip && { tip }) }
   const neededRaw = costOf(step, fees) + spareRaw
-  if (nativeRaw < neededRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, neededRaw)
+  if (nativeRaw < neededRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, neededRaw, rentRaw + spareRaw)
 
   const checkFunds = (committedRaw: bigint) =>
-    nativeRaw < committedRaw + neededRaw ? fundsInPendingTransactions(nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
+    nativeRaw < committedRaw + neededRaw
+      ? fundsInPendingTransactions(nativeCurrency, nativeRaw, committedRaw, neededRaw, rentRaw + spareRaw)
+      : undefined
   return {
-    prepared: [{ step, fees, gas: gasOf(fees) }],
+    prepared: [{ step, fees, gas: { ...gasOf(fees), rentRaw } }],
     synced: syncStateOf(lifetime, readDurable(from, durable, others, newestSlot)),
     checkFunds,
   }

@@ -1,49 +1,92 @@
 import type { Json } from '../../core/contracts/index.ts'
 import type { Dialect, Fault, NodeError, ReportedHead, RpcAnswer, RpcCall, SplitCall } from '../nodes/dialect.ts'
-import { beginningOf, sizeFaultOf, speaksOfLimit, textOf, troubleOf } from '../nodes/faults.ts'
+import { beginningOf, lacksMethod, sizeFaultOf, speaksOfLimit, textOf, troubleOf } from '../nodes/faults.ts'
 import { slotSeconds } from './network.ts'
 import { canonicalAddress, isTransactionSignature } from './types.ts'
 import { isObject } from '../../core/base/json.ts'
 
 // Codes of agave `rpc-client-api/src/custom_error.rs`; https://solana.com/docs/rpc has the methods.
 
-/** Every working node says the same of these bytes: a simulation before they are passed on failed, or their signatures are wrong. */
-const verdicts: ReadonlySet<number> = new Set([
-  -32002, // SendTransactionPreflightFailure
-  -32003, // TransactionSignatureVerificationFailure
-  -32006, // TransactionPrecompileVerificationFailure
-  -32013, // TransactionSignatureLenMismatch
-])
+// Providers give their limits the same codes, so texts and statuses count before codes.
+
+/** Signed bytes that no node takes, and messages whose lookup tables are wrong: agave's own words. Each working node says the same. */
+const verdictTexts =
+  /\btransaction simulation failed\b|\bsignature verification failure\b|\bprecompile verification failure\b|\bsignature length mismatch\b/i
+/** A node that has not seen the blockhash yet, or has forgotten it, fails the simulation of bytes that others take. */
+const lacksBlockhash = /\bblockhash not found\b/i
+/** The errors of a message's lookup tables, as invalid parameters: solana-transaction-error, impl Display. */
+export const speaksOfTables = (message: string): boolean => /\baddress table (?:account|lookup)\b/i.test(message)
+
+/** What a node does not know of the past, which another one may know. Callers tell these apart. */
+interface HistoryGap {
+  readonly codes: readonly number[]
+  readonly says: RegExp
+  /** The methods that can answer so. To any other question the same code is somebody else's. */
+  readonly methods: readonly string[]
+}
+
+/** TransactionHistoryNotAvailable: a node without `--enable-rpc-transaction-history`. */
+const noHistory: HistoryGap = {
+  codes: [-32011],
+  says: /\btransaction history is not available\b/i,
+  methods: ['getSignatureStatuses', 'getTransaction', 'getBlock', 'getBlocks', 'getBlocksWithLimit', 'getSignaturesForAddress'],
+}
+/** UnsupportedTransactionVersion. */
+const unknownVersion: HistoryGap = {
+  codes: [-32015],
+  says: /\btransaction version \(.{1,20}\) is not supported\b/i,
+  methods: ['getTransaction', 'getBlock'],
+}
+/** There is no block in this slot: SlotSkipped, LongTermStorageSlotSkipped. */
+const skippedSlot: HistoryGap = { codes: [-32007, -32009], says: /\bslot \d+ was skipped\b/i, methods: ['getBlock', 'getBlockTime'] }
+
+const isUntold = ({ codes, says, methods }: HistoryGap, error: NodeError, method: string | undefined): boolean => {
+  if (says.test(beginningOf(error.message))) return true
+  const other = troubleOf(error)
+  return codes.includes(error.code) && methods.includes(method ?? '') && !(other.is === 'trouble' && other.ofNode)
+}
+
+const saysUntold = (what: HistoryGap, method: string, error: RpcAnswer['error']): boolean =>
+  error?.fault?.is === 'verdict' && isUntold(what, error, method)
+
+/** Whether the node keeps no history of transactions. Its status of the last minutes may still be known. */
+export const saysNoHistory = (method: string, answer: RpcAnswer | undefined): boolean => saysUntold(noHistory, method, answer?.error)
+/** Whether it cannot return a transaction of this version. */
+export const saysUnknownVersion = (method: string, answer: RpcAnswer | undefined): boolean =>
+  saysUntold(unknownVersion, method, answer?.error)
+
 /** What the node says of itself: it cannot serve for now, so other calls fail, too. */
 const nodeUnhealthy = -32005
 const ofNode: ReadonlySet<number> = new Set([
   nodeUnhealthy,
   -32016, // MinContextSlotNotReached
 ])
-/** There is no block in this slot: SlotSkipped, LongTermStorageSlotSkipped. */
-const skippedSlots: ReadonlySet<number> = new Set([-32007, -32009])
-/** The errors of a message's lookup tables, as invalid parameters: solana-transaction-error, impl Display. */
-export const speaksOfTables = (message: string): boolean => /\baddress table (?:account|lookup)\b/i.test(message)
 /** JSON-RPC 2.0. */
 const [methodNotFound, invalidParams] = [-32601, -32602]
-/** A node that has not seen the blockhash yet, or has forgotten it, fails the simulation of bytes that others take. */
-const lacksBlockhash = /\bblockhash not found\b/i
+/** KeyExcludedFromSecondaryIndex: the method is there, and unavailable for this key. */
+const notIndexed = /\bsecondary indexes\b/
 
 /**
- * What the error of a node means. A verdict is recognised by its code; codes of nodes that do not know a transaction are answers that the callers tell apart
- * (`noHistory`, `unknownVersion`); everything that is neither is the node's own trouble, and another one is asked.
+ * What the error of a node means, by its text first. What is the word of the chain has to be recognised; everything that is not is the node's own trouble, and
+ * another one is asked.
  */
 function judge(error: NodeError, method: string | undefined): Fault {
   const { code, message } = error
-  if (speaksOfTables(message)) return { is: 'verdict' }
-  if (verdicts.has(code)) return lacksBlockhash.test(message) ? { is: 'trouble', kind: 'unreachable' } : { is: 'verdict' }
-  if (code === noHistory || code === unknownVersion || skippedSlots.has(code)) return { is: 'verdict' }
-  if (ofNode.has(code) && !speaksOfLimit(textOf(error)))
+  const words = beginningOf(message)
+  if (speaksOfTables(words)) return { is: 'verdict' }
+  if (verdictTexts.test(words)) return lacksBlockhash.test(words) ? { is: 'trouble', kind: 'unreachable' } : { is: 'verdict' }
+  if ([noHistory, unknownVersion, skippedSlot].some((each) => isUntold(each, error, method))) return { is: 'verdict' }
+  const said = textOf(error)
+  if (ofNode.has(code) && !speaksOfLimit(said))
     return { is: 'trouble', kind: 'unreachable', ofNode: true, ...(method === 'getHealth' && saysStalled(error) && { unfit: true }) }
   const size = sizeFaultOf(error, method === undefined ? 'batch' : 'text')
   if (size?.of === 'batch') return size
-  if (method === accountsMethod && tooManyAccounts.test(beginningOf(message))) return { is: 'too-large', of: 'call' }
-  if ((code === methodNotFound || code === invalidParams) && !speaksOfLimit(message)) return { is: 'unsupported' }
+  if (method === accountsMethod && tooManyAccounts.test(words)) return { is: 'too-large', of: 'call' }
+  const text = said.toLowerCase()
+  if (!speaksOfLimit(said)) {
+    if (code === methodNotFound || (lacksMethod(text) && !notIndexed.test(text))) return { is: 'unsupported', lacks: 'method' }
+    if (code === invalidParams) return { is: 'unsupported' }
+  }
   return troubleOf(error)
 }
 
@@ -133,10 +176,6 @@ function headIn(calls: readonly RpcCall[], answers: readonly RpcAnswer[]): Repor
 export const confirmed = { commitment: 'confirmed' } as const
 /** The commitment at which a transaction, or its absence, is final. */
 export const finalized = { commitment: 'finalized' } as const
-
-/** Codes of nodes that do not know a transaction which others may know: agave `rpc-client-api/src/custom_error.rs`. */
-export const noHistory = -32011
-export const unknownVersion = -32015
 
 type Form = (result: unknown, params: readonly unknown[]) => boolean
 

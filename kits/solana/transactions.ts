@@ -12,7 +12,7 @@ import type { At, Transaction, Json } from '../../core/contracts/index.ts'
 import { type RpcAnswer } from '../nodes/dialect.ts'
 import { quoteNode } from '../nodes/faults.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
-import { noHistory, unknownVersion, valueOf, integerOf, jsonOfNode, numberOf } from './rpc.ts'
+import { saysNoHistory, saysUnknownVersion, valueOf, integerOf, jsonOfNode, numberOf } from './rpc.ts'
 import { token2022Program, tokenProgram } from './tokens.ts'
 import { tokenAccountOf } from './addresses.ts'
 import { tipIn } from './tips.ts'
@@ -32,13 +32,13 @@ export async function findTransaction(
     { method: 'getSignatureStatuses', params: [[signature], { searchTransactionHistory: true }] },
   ]
   const [transaction, status] = await rpc.batch(calls, at)
-  const raw = isUntold(transaction) ? null : resultOf(rpc, 'getTransaction', transaction)
+  const raw = isUntold('getTransaction', transaction) ? null : resultOf(rpc, 'getTransaction', transaction)
   if (isObject(raw)) {
     const found = readTransaction(signature, raw, tipAccounts)
     if (!found) throw invalidAnswer(rpc, 'gave a malformed transaction to getTransaction')
     return { ...found, blockNumber: found.receipt.slot }
   }
-  const values = isUntold(status) ? [] : valueOf(resultOf(rpc, 'getSignatureStatuses', status))
+  const values = isUntold('getSignatureStatuses', status) ? [] : valueOf(resultOf(rpc, 'getSignatureStatuses', status))
   const known = readSignatureStatus(Array.isArray(values) ? values[0] : undefined)
   if (!known) return undefined
   // Its receipt follows a moment later.
@@ -46,7 +46,7 @@ export async function findTransaction(
 }
 
 /** The node keeps no history, or cannot return this version. Its status may still be known. */
-const isUntold = (answer: RpcAnswer | undefined) => answer?.error?.code === noHistory || answer?.error?.code === unknownVersion
+const isUntold = (method: string, answer: RpcAnswer | undefined) => saysNoHistory(method, answer) || saysUnknownVersion(method, answer)
 
 /** The options of `getTransaction` that give the form which is read here. */
 export const transactionOptions = { encoding: 'json', maxSupportedTransactionVersion: 0, commitment: 'confirmed' } as const

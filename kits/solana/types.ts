@@ -68,6 +68,14 @@ export interface SolanaAccount {
   data: Uint8Array
 }
 
+/** What tells the accounts of one kind of a program. */
+export interface AccountKind {
+  /** What they begin with. */
+  readonly discriminator: Uint8Array
+  /** In bytes. */
+  readonly size: number
+}
+
 /** How connectors read a network of Solana. */
 export interface SolanaReader {
   readonly nativeCurrency: Token
@@ -93,6 +101,10 @@ export interface SolanaReader {
   ): Promise<{ head: Pick<Head, 'number'>; sets: readonly (readonly (SolanaAccount | undefined)[])[] }>
   /** An account with so many bytes of its data, or fewer: for one that a caller names, which may have ten megabytes. Undefined where there is none. */
   start(address: string, length: number, at: At): Promise<SolanaAccount | undefined>
+  /**
+   * The addresses of a program's accounts of one kind. Undefined where no node tells: many refuse to look through all accounts of a program. Absent: not known.
+   */
+  ofProgram?(program: string, kind: AccountKind, at: At): Promise<readonly string[] | undefined>
   /** How many transactions of a wallet were refused by their simulation: what was read of its accounts before may have changed. Absent: not known. */
   refusals?(wallet: string): number
   /** What strangers' questions are read by: connections of its own, whose failures are kept with no node. Absent: this reader. */

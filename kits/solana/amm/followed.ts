@@ -137,7 +137,7 @@ export async function accountsOfPool(
 }
 
 /** As the changes of a slot have it, so that both are compared. */
-function imageOf(account: SolanaAccount | undefined): SolanaImageData | null {
+export function imageOf(account: SolanaAccount | undefined): SolanaImageData | null {
   if (!account) return null
   const { owner, lamportsRaw, data } = account
   return { owner, lamports: lamportsRaw.toString(), base64: Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64') }

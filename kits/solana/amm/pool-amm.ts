@@ -10,9 +10,8 @@ import {
   type Swap,
   type Token,
 } from '../../../core/contracts/index.ts'
-import { isSameAddress } from '../../../core/base/addresses.ts'
 import { dropOldest } from '../../../core/base/oldest.ts'
-import { noSuchPool, poolPricing, type CachedPool, type PoolPricing } from '../../pools/pricing.ts'
+import { poolPricing, type CachedPool, type PoolPricing } from '../../pools/pricing.ts'
 import type { Pool } from '../../pools/protocol.ts'
 import type { RouteTaker } from '../../pools/protocol.ts'
 import { swapGasUnits } from '../../pools/routing/gas-cost.ts'
@@ -20,9 +19,20 @@ import { clockSysvar, timeOf } from '../accounts.ts'
 import { wrappedMint } from '../swap-accounts.ts'
 import { canonicalAddress, type Solana, type SolanaAccount, type SolanaReader } from '../types.ts'
 import { accountsOfPool, followedPools, isFollowedPool, readPools, type FollowedPool } from './followed.ts'
-import { slippageReasonsOf, type AccountExchange, type AccountPools } from './protocol.ts'
+import { createFindFurther, followedFurther, keyOfPair, withFurther } from './further-pools.ts'
+import { slippageReasonsOf, type AccountExchange, type AccountPools, type PoolClasses } from './protocol.ts'
 import { createSwapFacts, planSwap, readFill } from './swap-plan.ts'
 import { clockAt } from './swap-quote.ts'
+
+/**
+ * Compute units of making an account of a token, with the search for its address, and of wrapping and closing one of SOL. Measured with the programs of
+ * solana-program: a creation uses 15,000 to 32,000 with one of Token-2022 and most addresses; the limit is 1.5 times the sum.
+ */
+const accountUnits = 35_000n
+const wrappingUnits = 35_000n
+
+/** Pools of classes that no list has are looked for between so many pairs at once: each pair costs as many addresses as there are classes. */
+const mostSearched = 20
 
 /** So many pools are remembered for the plans of their swaps, those that were quoted last. */
 const maxRemembered = 10_000
@@ -43,9 +53,15 @@ export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AM
   })
   const quoted = createQuotedPools()
   const factsOf = createSwapFacts(reader)
-  const followable = protocols.map((protocol) => ({ protocol, followed: followedPools(protocol, reader) }))
-  const priced = (swap: Swap, choice: QuoteChoice, states: readonly unknown[], head: Head) =>
-    quoted.note(quoteBy(pricing, swap, choice, states, head), states)
+  const followable = protocols.map((protocol) => ({
+    protocol,
+    followed: followedPools(protocol, reader),
+    ...(protocol.classes && furtherOf(protocol, protocol.classes, reader)),
+  }))
+  function priced(swap: Swap, choice: QuoteChoice, given: readonly unknown[], head: Head) {
+    const states = withFurther(given)
+    return quoted.note(quoteBy(pricing, swap, choice, states, head), states)
+  }
   const usable = (tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, version: string | undefined) => {
     const reached = pricing.reach(tokens, version)
     return { pairs: reached.pairs, kinds: followable.filter(({ protocol }) => reached.protocols.has(protocol)) }
@@ -53,10 +69,16 @@ export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AM
 
   /** The pools between some tokens, read from the chain at one slot. */
   async function read(pairs: readonly Pick<Swap, 'tokenIn' | 'tokenOut'>[], version: string | undefined, at: At) {
-    const places = followable.flatMap(({ protocol }) => {
-      const reached = pairs.map((pair) => usable(pair, version)).filter(({ kinds }) => kinds.some((kind) => kind.protocol === protocol))
-      return [...new Set(reached.flatMap((each) => protocol.places(each.pairs)))].map((address) => ({ protocol, address }))
-    })
+    const all = await Promise.all(
+      followable.map(async ({ protocol, find }) => {
+        const reached = pairs.map((pair) => usable(pair, version)).filter(({ kinds }) => kinds.some((kind) => kind.protocol === protocol))
+        const usual = reached.flatMap((each) => protocol.places(each.pairs))
+        const further =
+          find && pairs.length <= mostSearched ? await Promise.all(reached.flatMap((each) => each.pairs.map((pair) => find(pair, at)))) : []
+        return [...new Set([...usual, ...further.flat()])].map((address) => ({ protocol, address }))
+      }),
+    )
+    const places = all.flat()
     if (places.length === 0) {
       const { head, accounts } = await reader.accounts([clockSysvar], at)
       return { head: headOf(head.number, accounts), states: [] }
@@ -65,27 +87,39 @@ export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AM
     return { head: headOf(number, beside), states: pools }
   }
 
+  /** The one pool at an address that a caller names, wherever the program put it. @throws SluiceError PAIR_NOT_FOUND */
+  async function readNamed(address: string, version: string | undefined, at: At) {
+    const kinds = protocols.filter((each) => version === undefined || each.version === version)
+    // A node is put aside that refuses what is no address.
+    const found = canonicalAddress(address) === address ? await accountsOfPool(kinds, reader, address, at) : undefined
+    if (!found) throw notOfProgram(address, kinds)
+    const { number, pools, beside } = await readPools(reader, [{ ...found, address }], at, undefined, clockSysvar)
+    return { head: headOf(number, beside), states: pools }
+  }
+
   return {
     versions,
     slippageReasons: slippageReasonsOf(exchange),
     async quote(swap, choice, at) {
       requireVersion(choice, labels, versions)
-      const { head, states } = await read([swap], choice.version, at)
-      const only = choice.pool === undefined ? states : states.filter(({ pool }) => pool && isSameAddress(pool.address, choice.pool ?? ''))
-      if (choice.pool !== undefined && only.length === 0) throw noSuchPool(choice.pool)
-      return priced(swap, choice, only, head)
+      const { head, states } =
+        choice.pool === undefined ? await read([swap], choice.version, at) : await readNamed(choice.pool, choice.version, at)
+      return priced(swap, choice, states, head)
     },
     followed: {
       basis: (tokens, { version }): readonly Basis<Solana>[] => {
         const { pairs, kinds } = usable(tokens, version)
-        return kinds.flatMap(({ protocol, followed }) => protocol.places(pairs).map((key) => ({ followed, key })))
+        return kinds.flatMap(({ protocol, followed, further }): readonly Basis<Solana>[] => [
+          ...protocol.places(pairs).map((key) => ({ followed, key })),
+          ...(further ? pairs.map((pair) => ({ followed: further, key: keyOfPair(pair) })) : []),
+        ])
       },
       quote: priced,
       bound(swap, choice, states, head) {
-        const bound = pricing.bound(swap, choice, states, head)
-        return bound && withoutRouter(bound)
+        const bound = pricing.bound(swap, choice, withFurther(states), head)
+        return bound && withAccounts(swap, bound)
       },
-      pools: pricing.pools,
+      pools: (tokens, choice, states, head, at) => pricing.pools(tokens, choice, withFurther(states), head, at),
       conditions: pricing.conditions,
       // What tokens do in transfers is in the accounts that pools are made of.
       vet: () => undefined,
@@ -112,6 +146,11 @@ export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AM
   }
 }
 
+function furtherOf(protocol: AccountPools, classes: PoolClasses, reader: SolanaReader) {
+  const find = createFindFurther(protocol, classes, reader)
+  return { find, further: followedFurther(protocol, reader, find) }
+}
+
 type Pricing = PoolPricing<AccountPools, RouteTaker>
 
 /** Its program takes the route through one of its pools. */
@@ -129,7 +168,7 @@ function quoteBy(pricing: Pricing, swap: Swap, choice: QuoteChoice, states: read
   const quote = pricing.quote(swap, choice, states, head, 0)
   // All accounts of a pool are read at once.
   if ('missing' in quote) throw new Error('A pool of Solana has missing state.')
-  return withoutRouter(quote)
+  return withAccounts(swap, quote)
 }
 
 /** The pools that quotes pass, as they were quoted last: what is traded is what was quoted, also of a pool that could not be traded before. */
@@ -155,10 +194,17 @@ function createQuotedPools() {
   }
 }
 
-/** Says of a pool that is there, and is not traded, why. */
+const notOfProgram = (address: string, kinds: readonly AccountPools[]): SluiceError =>
+  new SluiceError(
+    'PAIR_NOT_FOUND',
+    `${address} is no pool of ${kinds.map(({ program }) => program).join(' or ')}: give the address of the pool's own account.`,
+  )
+
+/** Says of a pool that is there, and is not traded, why; and how one is traded that is not found by its tokens. */
 function noPool({ tokenIn, tokenOut }: Swap, states: readonly unknown[], head: Head): SluiceError {
   const reasons = states.flatMap((state) => (isFollowedPool(state) ? (reasonOf(state, head, tokenIn, tokenOut) ?? []) : []))
-  const said = reasons.length > 0 ? ` that is traded here. ${reasons.join(' ')}` : '.'
+  const other = 'A pool at an address of its own is traded with pool=<its address>, or once conf/connectors lists it in pools.'
+  const said = reasons.length > 0 ? ` that is traded here. ${reasons.join(' ')}` : ` at the addresses that are looked for. ${other}`
   return new SluiceError('PAIR_NOT_FOUND', `There is no pool of ${tokenIn.symbol} and ${tokenOut.symbol}${said}`)
 }
 
@@ -169,9 +215,12 @@ function reasonOf({ protocol, accounts }: FollowedPool, head: Head, ...tokens: r
   return found && isBetween ? `The pool ${address} is left out: ${found.why}.` : undefined
 }
 
-/** What an EVM chain's transaction and router use besides the pools is none of a program's: its instructions count by themselves. */
-const withoutRouter = <T extends { readonly gasUnits: bigint }>(of: T): T =>
-  of.gasUnits < swapGasUnits ? of : { ...of, gasUnits: of.gasUnits - swapGasUnits }
+/** Of a swap through one pool: what the pool's program uses, and what the instructions for the wallet's accounts use around it. */
+const withAccounts = <T extends { readonly gasUnits: bigint }>({ tokenIn, tokenOut }: Pick<Swap, 'tokenIn' | 'tokenOut'>, of: T): T => {
+  // What an EVM chain's router uses is counted in what is passed.
+  const ofPool = of.gasUnits < swapGasUnits ? of.gasUnits : of.gasUnits - swapGasUnits
+  return { ...of, gasUnits: ofPool + accountUnits + (tokenIn.native || tokenOut.native ? wrappingUnits : 0n) }
+}
 
 /** @throws SluiceError UNSUPPORTED */
 function requireVersion({ version }: QuoteChoice, labels: readonly string[], versions: readonly string[]): void {

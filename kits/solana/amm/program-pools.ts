@@ -5,7 +5,7 @@ import { getOrCreate } from '../../pools/routing/graph.ts'
 import type { MintRefusal, MintTerms } from '../mint-extensions.ts'
 import type { SolanaAccount, SolanaInstruction } from '../types.ts'
 import { accountOf } from './account-data.ts'
-import type { Accounts, AccountPools } from './protocol.ts'
+import type { Accounts, AccountPools, PoolClasses } from './protocol.ts'
 import type { ProgramVersion, ProgramVersions } from './program-versions.ts'
 import { maxU64, type Clock, type Swap, type SwapRefusal, type SwapResult } from './swap-quote.ts'
 
@@ -37,6 +37,8 @@ export interface PoolTable<
   readonly computeUnits: bigint
   /** Where the program puts pools of these two mints by itself. */
   derived(pair: Pair): readonly string[]
+  /** The classes of pools that there may be beside those. */
+  readonly classes?: PoolClasses
   /** What its account says; undefined where it is no pool's. */
   decode(account: SolanaAccount | undefined): Own | undefined
   /** The accounts that a state is read from, beside its own. */
@@ -99,6 +101,7 @@ export function programPools<
     program: table.program,
     slippageErrors: table.slippageErrors,
     ...(versions && { versions }),
+    ...(table.classes && { classes: table.classes }),
     places(pairs) {
       const found = pairs.flatMap((pair) => {
         if (derived.size > mostPairs) derived.clear()

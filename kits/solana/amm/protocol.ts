@@ -1,11 +1,18 @@
 // What a kit makes of one kind of pool on Solana: the accounts that a pool is made of, the arithmetic of its program, and the swap.
 import type { Pair, Pool, PoolMath } from '../../pools/protocol.ts'
-import type { SolanaImageData, SolanaInstruction } from '../types.ts'
+import type { AccountKind, SolanaImageData, SolanaInstruction } from '../types.ts'
 import type { ProgramVersions } from './program-versions.ts'
 import type { Clock } from './swap-quote.ts'
 
 /** Some accounts as they are after a slot, by address. Null where there is none. */
 export type Accounts = ReadonlyMap<string, SolanaImageData | null>
+
+/** The classes of pools that a program has: an account of configuration for each, of this kind, from which the address of the one pool of a pair is derived. */
+export interface PoolClasses extends AccountKind {
+  /** The account of the class of this number. */
+  configOf(index: number): string
+  poolOf(config: string, pair: Pair): string
+}
 
 /** One kind of pool, of one program: a swap passes one pool, as nothing carries what comes out of one to another exactly. Pure. */
 export interface AccountPools<State = unknown> extends PoolMath<State> {
@@ -16,6 +23,8 @@ export interface AccountPools<State = unknown> extends PoolMath<State> {
   readonly versions?: ProgramVersions
   /** The accounts of pools that may exist between these pairs; each once. */
   places(pairs: readonly Pair[]): readonly string[]
+  /** Where the program may have classes of pools that `places` does not know: what they are is read from the chain. */
+  readonly classes?: PoolClasses
   /**
    * The accounts beside its own that a pool is made of, by what its own holds; at most 98. Undefined where that is no pool of this kind: owner,
    * discriminator or length are others.

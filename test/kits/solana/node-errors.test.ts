@@ -40,6 +40,29 @@ const table: readonly (readonly [code: number, message: string, method: string, 
   // https://github.com/project-serum/serum-dex-ui/issues/90
   [-32602, 'Too many inputs provided; max 100', 'getMultipleAccounts', 'too-large'],
   [-32600, 'getMultipleAccounts is limited to 10 accounts on the free plan', 'getMultipleAccounts', 'too-large'],
+  // Limits of providers, by codes that agave has for something else.
+  [
+    -32007,
+    '15/second request limit reached - reduce calls per second or upgrade your account',
+    'getMultipleAccounts',
+    'trouble',
+    'rate-limited',
+  ],
+  [-32007, '50/second request limit reached', 'getBlock', 'trouble', 'rate-limited'],
+  [-32003, 'daily request limit reached - upgrade your account', 'simulateTransaction', 'trouble', 'rate-limited'],
+  [-32003, 'daily request limit reached - upgrade your account', 'sendTransaction', 'trouble', 'rate-limited'],
+  [-32011, 'You have exceeded the rate limit of your plan', 'getSignatureStatuses', 'trouble', 'rate-limited'],
+  [-32015, 'compute units per second capacity exceeded', 'getTransaction', 'trouble', 'rate-limited'],
+  [-32002, 'Too many requests: retry in 10 s', 'sendTransaction', 'trouble', 'rate-limited'],
+  [-32601, 'Your plan is over its request limit', 'simulateTransaction', 'trouble', 'rate-limited'],
+  // The code of one method in the answer to another, and words that nobody knows.
+  [-32007, 'come back tomorrow', 'getMultipleAccounts', 'trouble', 'unreachable'],
+  [-32011, 'no backend is currently healthy to serve traffic', 'getTransaction', 'trouble', 'unreachable'],
+  [-32003, 'go away', 'sendTransaction', 'trouble', 'unreachable'],
+  // By their words, whatever the code.
+  [-32000, 'Transaction history is not available from this node', 'getTransaction', 'verdict'],
+  [-32000, 'Transaction signature verification failure', 'sendTransaction', 'verdict'],
+  [-32600, 'Method not supported: simulateTransaction', 'simulateTransaction', 'unsupported'],
   [-32601, 'Method not found', 'getRecentPrioritizationFees', 'unsupported'],
   [-32602, 'Invalid param: WrongSize', 'getAccountInfo', 'unsupported'],
 ]

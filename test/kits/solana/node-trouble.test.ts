@@ -10,7 +10,7 @@ import type { Transactions } from '../../../core/transactions/transactions.ts'
 import { fromKit, type Solana } from '../../../kits/solana/index.ts'
 import { failsAt } from '../../../tools/solana-node/faults.ts'
 import { holdsAll, takesAll } from '../../../tools/solana-node/ledger/leaders.ts'
-import { healthy, startFaultyProxy, telling, type Fault, type FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
+import { healthy, refusing, startFaultyProxy, telling, type Fault, type FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
 import { rejection, soon, until } from '../../transactions/site.ts'
 import { comesTo, entryOf, orderOf, startSolanaSite, transactionsAt, transfer, type SolanaSite } from './solana-site.ts'
 import { chainOver, soon as at } from './test-cluster.ts'
@@ -129,6 +129,71 @@ describe('what a node or a block of Solana may refuse', () => {
       expect(`${name} ${message}`).to.match(expected)
       expect(cluster.sent.length).to.equal(sent)
     })
+
+  const limit = { code: -32007, message: '15/second request limit reached - reduce calls per second or upgrade your account' }
+  const answersAll =
+    (status: number, error: { code: number; message: string }): Fault =>
+    ({ calls, response }) => {
+      const answers = calls.map((call) => ({ jsonrpc: '2.0', id: Reflect.get(call, 'id'), error }))
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(calls.length > 1 ? answers : answers[0]))
+    }
+  for (const [what, fault] of Object.entries({
+    'a limit by a code of agave': answersAll(200, limit),
+    'HTTP 429 with a body of JSON': answersAll(429, { code: -32003, message: 'not now' }),
+    'HTTP 402 with a body of JSON': answersAll(402, { code: -32003, message: 'not now' }),
+    'HTTP 503 with the code of a skipped slot': answersAll(503, { code: -32007, message: 'not now' }),
+    'no simulateTransaction': refusing(({ method }) => method === 'simulateTransaction', { code: -32601, message: 'Method not found' }),
+    'no getRecentPrioritizationFees': refusing(({ method }) => method === 'getRecentPrioritizationFees', {
+      code: -32601,
+      message: 'Method not found',
+    }),
+    'no simulateTransaction on its plan': refusing(({ method }) => method === 'simulateTransaction', {
+      code: -32600,
+      message: 'The method simulateTransaction is not available on your plan',
+    }),
+  }))
+    it(`${what}: the second node is asked, and the trade is sent`, async () => {
+      const { chain } = chainOver({ rpcUrls: [`http://127.0.0.1:${proxy.port}`, site.cluster.url] })
+      const two = { ...site, chain, network: { ...site.network, impl: chain } }
+      const over = await transactionsAt(two)
+      try {
+        await chain.head({ signal: soon() })
+        await proxy.become(fault)
+        const { txHash } = await over.submit(orderOf(two, { plan: transfer(two, site.cluster.faucet.address, 5n) }), soon())
+        expect((await entryOf(over, txHash))?.state).to.equal('BROADCAST')
+        expect(proxy.asked).to.not.deep.equal([])
+      } finally {
+        await over.stop(1000)
+        await chain.stop?.()
+      }
+    })
+
+  it('a malformed answer after a failover: the message names the node that gave it, and the other one stays in use', async () => {
+    const second = await startFaultyProxy()
+    second.target = site.cluster.url
+    const [first, other] = [`http://127.0.0.1:${proxy.port}`, `http://127.0.0.1:${second.port}`]
+    const { chain } = chainOver({ rpcUrls: [first, other] })
+    try {
+      await chain.head({ signal: soon() })
+      await proxy.become(refusing(({ method }) => method === 'getTransaction', { code: -32603, message: 'Internal error' }))
+      await second.become(telling(({ method }) => (method === 'getTransaction' ? { result: { slot: 1 } } : undefined)))
+      const signature = '5'.repeat(87)
+      const { message } = await rejection(chain.find(signature, { signal: soon() }))
+      expect(message).to.contain(other).and.to.not.contain(first)
+    } finally {
+      await chain.stop?.()
+      await second.stop()
+    }
+  })
+
+  it('a method that no node has: the message names it and what to do, and no node is put aside', async () => {
+    await proxy.become(refusing(({ method }) => method === 'simulateTransaction', { code: -32601, message: 'Method not found' }))
+    const { name, message } = await rejection(
+      transactions.submit(orderOf(site, { plan: transfer(site, site.cluster.faucet.address, 5n) }), soon()),
+    )
+    expect(name).to.equal('NETWORK')
+    expect(message).to.match(/refused simulateTransaction: Method not found .*no other one of rpcUrls serves it/)
+  })
 
   it('a slot that it has not reached: another node is asked, and the images are of that slot', async () => {
     const { cluster, wallet } = site

@@ -25,6 +25,26 @@ describe('reading Solana', () => {
     expect(Math.abs(after.timestamp - Date.now() / 1000)).to.be.below(60)
   })
 
+  it('names the block before it by its hash, and tells later whether its slot has another block, or none', async () => {
+    const { cluster, chain, asked } = site
+    cluster.blocks(40)
+    const zero = `0x${'0'.repeat(64)}`
+    asked()
+    const { number, hash = '', timestamp } = await chain.hashedHead!(soon())
+    expect(asked()).to.deep.equal(['getMultipleAccounts'])
+    const head = await chain.head(soon())
+    expect(number < head.number).to.equal(true)
+    expect(timestamp).to.equal(head.timestamp)
+    const undone = (of: bigint, by = hash) => chain.isUndone!({ number: of, hash: by }, soon())
+    expect(await undone(number)).to.equal(false)
+    expect(await undone(number, zero)).to.equal(true)
+    // It has no such block yet, and had one that is on its list no more.
+    for (const unknown of [number + 1_000n, 1n]) expect([await undone(unknown), await undone(unknown, zero)]).to.deep.equal([false, false])
+    cluster.reorganise(6, 'lost')
+    cluster.blocks(12)
+    expect(await undone(number)).to.equal(true)
+  })
+
   it('follows heads by slots', async () => {
     const { cluster, chain } = site
     const watching = new AbortController()

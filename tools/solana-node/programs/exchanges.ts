@@ -17,26 +17,43 @@ export interface SeededPools {
 const usdcPerBase = 150n
 const [baseUnit, usdcUnit] = [10n ** 9n, 10n ** 6n]
 
-/** Makes the pools of each program that the folder of programs has. */
-export async function seedExchanges(solana: Solana): Promise<SeededPools> {
+/**
+ * Makes the pools of each program that the folder of programs has.
+ * @param named the sha256 of further bytes, which the operator named
+ */
+export async function seedExchanges(solana: Solana, named: readonly string[] = []): Promise<SeededPools> {
   const { faucet, mints } = solana
   for (const mint of [mints.BASE, mints.FEES, wrappedSol]) await solana.mintTo(faucet.address, mint, 20_000n * baseUnit)
   await solana.mintTo(faucet.address, mints.USDC, 10_000_000n * usdcUnit)
-  const seeded = {
-    ...(hasProgram('raydium_cp_swap') && { raydium: raydiumPools(solana) }),
-    ...(hasProgram('cp_amm') && { meteora: await meteoraPools(solana) }),
+  const pools: SeededPools = {
+    ...(await seeded('raydium_cp_swap', named, async (bytes) => ({ raydium: raydiumPools(solana, bytes) }))),
+    ...(await seeded('cp_amm', named, async (bytes) => ({ meteora: await meteoraPools(solana, bytes) }))),
   }
   // What made the pools is no block's: the node shows them from the next one on. Raydium's open a second after they were made.
   const now = () => solana.svm.getClock().unixTimestamp
-  for (const opens = now() + 1n; now() < opens && seeded.raydium; solana.blocks(1)) await sleep(100)
+  for (const opens = now() + 1n; now() < opens && pools.raydium; solana.blocks(1)) await sleep(100)
   solana.blocks(1)
-  return seeded
+  return pools
 }
 
-const hasProgram = (name: Parameters<typeof realProgram>[0]): boolean => !('missing' in realProgram(name))
+/** Nothing without the program. Bytes that only the operator knows may take other instructions: then the rest of the cluster is there all the same. */
+async function seeded<T extends object>(
+  name: Parameters<typeof realProgram>[0],
+  named: readonly string[],
+  make: (bytes: Uint8Array) => Promise<T>,
+): Promise<T | undefined> {
+  const bytes = realProgram(name, undefined, named)
+  if ('missing' in bytes) return undefined
+  try {
+    return await make(bytes)
+  } catch (error) {
+    console.error(`${name} makes no pools here: ${String(error)}`)
+    return undefined
+  }
+}
 
-function raydiumPools({ svm, faucet, mints: { BASE, USDC, FEES } }: Solana): readonly string[] {
-  addRealProgram(svm, 'raydium_cp_swap')
+function raydiumPools({ svm, faucet, mints: { BASE, USDC, FEES } }: Solana, bytes: Uint8Array): readonly string[] {
+  addRealProgram(svm, 'raydium_cp_swap', bytes)
   const shares = { protocol: 120_000n, fund: 40_000n }
   const [usual, dear] = [createConfig(svm, 0, { trade: 2_500n, ...shares }), createConfig(svm, 1, { trade: 10_000n, ...shares })]
   const make = (config: string, base: Mint, count: bigint) => {
@@ -48,8 +65,8 @@ function raydiumPools({ svm, faucet, mints: { BASE, USDC, FEES } }: Solana): rea
   return [make(usual, BASE, 4_000n), make(dear, BASE, 100n), make(usual, wrappedSol, 4_000n), make(usual, FEES, 1_000n)]
 }
 
-async function meteoraPools({ svm, faucet, mints: { BASE, USDC, FEES } }: Solana): Promise<readonly string[]> {
-  addRealProgram(svm, 'cp_amm')
+async function meteoraPools({ svm, faucet, mints: { BASE, USDC, FEES } }: Solana, bytes: Uint8Array): Promise<readonly string[]> {
+  addRealProgram(svm, 'cp_amm', bytes)
   // src/constants.ts of the SDK: the widest range. The price is a square root in Q64.64: of 0.15 smallest units.
   const [min, max] = [4_295_048_016n, 79_226_673_521_066_979_257_578_248_091n]
   const now = BigInt(Math.floor(Math.sqrt(0.15) * 2 ** 32)) << 32n

@@ -55,7 +55,7 @@ export interface ConstantProductState {
 }
 
 const poolForm = { program: constantProductProgram, discriminator: discriminatorOf('account', 'PoolState'), length: 637 }
-const configForm = { program: constantProductProgram, discriminator: discriminatorOf('account', 'AmmConfig'), length: 236 }
+export const configForm = { program: constantProductProgram, discriminator: discriminatorOf('account', 'AmmConfig'), length: 236 }
 
 const creatorFeesAt = 389
 

@@ -6,6 +6,7 @@ import type { Pair } from '../../../pools/protocol.ts'
 import {
   accountsOf,
   configAddress,
+  configForm,
   constantProductProgram,
   decodePool,
   poolAddress,
@@ -20,7 +21,7 @@ import { constantProductSwap } from './swap.ts'
 interface ConstantProductOptions {
   /** Of the bytes that the network's program has: one, whatever they are, or by their sha256, read from the chain and again when they are replaced. */
   readonly programVersion: ProgramVersion | Readonly<Record<string, ProgramVersion>>
-  /** The numbers of the classes whose pools are derived. */
+  /** The numbers of the classes whose pools are followed from before they are there; those of others are looked for. */
   readonly classes: readonly number[]
   /** Pools at addresses of their own, whatever their pair. */
   readonly listed?: readonly string[]
@@ -41,6 +42,12 @@ export function constantProductPools({ programVersion, classes, listed }: Consta
       // Of 3,927 swaps on the program the least was 32,000 and the most 40,000.
       computeUnits: 32_000n,
       derived: (pair) => configs.map((config) => poolAddress(config, inOrder(pair))),
+      classes: {
+        discriminator: configForm.discriminator,
+        size: configForm.length,
+        configOf: configAddress,
+        poolOf: (config, pair) => poolAddress(config, inOrder(pair)),
+      },
       decode: decodePool,
       accountsOf,
       programVersion: typeof programVersion === 'string' ? programVersion : programVersions(constantProductProgram, programVersion),

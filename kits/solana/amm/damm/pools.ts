@@ -2,6 +2,7 @@ import { addressBytes, derivedAddress } from '../../addresses.ts'
 import type { Pair } from '../../../pools/protocol.ts'
 import { programPools } from '../program-pools.ts'
 import { programVersions } from '../program-versions.ts'
+import { discriminatorOf } from '../anchor.ts'
 import type { AccountPools } from '../protocol.ts'
 import { Refusal } from '../swap-quote.ts'
 import { dammAccountsOf, dammProgram, dammStateOf, decodeDammPool, type DammPool, type DammState } from './accounts.ts'
@@ -10,7 +11,7 @@ import { amountsOfDamm } from './quote.ts'
 import { dammSwap } from './swap.ts'
 
 interface DammOptions {
-  /** The numbers of the configurations whose pools are derived, beside the one pool of a pair that has no configuration. */
+  /** The numbers of the configurations whose pools are followed from before they are there, beside the one pool of a pair that has no configuration; those of others are looked for. */
   readonly configs: readonly number[]
   /** The bytes of the program that quotes are of, by their sha256; where it has others, none is given. Absent: whatever it has. */
   readonly programs?: Readonly<Record<string, 'damm-v2'>>
@@ -19,6 +20,8 @@ interface DammOptions {
 }
 
 const version = 'damm-v2'
+/** Source: @meteora-ag/cp-amm-sdk 1.5.0, src/idl/cp_amm.json, account Config, with its discriminator. */
+const configSize = 328
 
 /** Meteora's pools of one range of prices (DAMM v2). */
 export function dammPools({ configs, programs, listed }: DammOptions): AccountPools {
@@ -32,6 +35,12 @@ export function dammPools({ configs, programs, listed }: DammOptions): AccountPo
       // Of 2,271 swaps on the program the least was 23,000 and the most 45,000.
       computeUnits: 23_000n,
       derived: (pair) => poolAddresses(pair, configured),
+      classes: {
+        discriminator: discriminatorOf('account', 'Config'),
+        size: configSize,
+        configOf: configAddress,
+        poolOf: (config, pair) => poolAddress(config, larger(pair)),
+      },
       decode: decodeDammPool,
       accountsOf: dammAccountsOf,
       programVersion: programs ? programVersions(dammProgram, programs) : version,
@@ -56,13 +65,16 @@ function configAddress(index: number): string {
 }
 
 /** Source: the same, deriveCustomizablePoolAddress and derivePoolAddress: the mint whose bytes are the larger ones comes first. */
-function poolAddresses([one, other]: Pair, configs: readonly string[]): readonly string[] {
-  const mints = [addressBytes(one), addressBytes(other)].toSorted((a, b) => Buffer.compare(b, a))
-  return [
-    derivedAddress(dammProgram, [Buffer.from('cpool'), ...mints]),
-    ...configs.map((config) => derivedAddress(dammProgram, [Buffer.from('pool'), addressBytes(config), ...mints])),
-  ]
+function poolAddresses(pair: Pair, configs: readonly string[]): readonly string[] {
+  const mints = larger(pair)
+  return [derivedAddress(dammProgram, [Buffer.from('cpool'), ...mints]), ...configs.map((config) => poolAddress(config, mints))]
 }
+
+const larger = ([one, other]: Pair): readonly Uint8Array[] =>
+  [addressBytes(one), addressBytes(other)].toSorted((a, b) => Buffer.compare(b, a))
+
+const poolAddress = (config: string, mints: readonly Uint8Array[]): string =>
+  derivedAddress(dammProgram, [Buffer.from('pool'), addressBytes(config), ...mints])
 
 /** A schedule that is not known refuses every quote. */
 function feeOf(fee: () => bigint): bigint {

@@ -3,9 +3,9 @@ import type { DammPool, DammState } from '../../../../kits/solana/amm/damm/accou
 import { quoteDamm } from '../../../../kits/solana/amm/damm/quote.ts'
 import { maxU64, type Clock, type Swap } from '../../../../kits/solana/amm/swap-quote.ts'
 import type { MintTerms } from '../../../../kits/solana/mint-extensions.ts'
-import { randomBits } from '../../amm/v3/math/random-bits.ts'
+import { randomBits } from '../../../../testkit/random-bits.ts'
 import { askOracle, hasOracle, oraclesInstall } from '../../../oracles.ts'
-import type { RandomBits } from './walk.ts'
+import type { RandomBits } from '../../../../tools/solana-node/walk/walk.ts'
 
 const quotes = Number(process.env['SLUICE_WALK_QUOTES'] ?? 2_000)
 const seed = Number(process.env['SLUICE_WALK_SEED'] ?? 1)

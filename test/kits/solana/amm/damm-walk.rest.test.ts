@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { realProgram } from '../../../../tools/solana-node/programs/real.ts'
-import { randomBits } from '../../amm/v3/math/random-bits.ts'
-import { dammMarket } from './damm-market.ts'
+import { randomBits } from '../../../../testkit/random-bits.ts'
+import { dammMarket } from '../../../../tools/solana-node/walk/damm-market.ts'
 import { keepVectors } from './vectors.ts'
-import { walk } from './walk.ts'
+import { walk } from '../../../../tools/solana-node/walk/walk.ts'
 
 const trades = Number(process.env['SLUICE_WALK_TRADES'] ?? 300)
 const seed = Number(process.env['SLUICE_WALK_SEED'] ?? 1)

@@ -64,6 +64,39 @@ describe('an exchange of pools that are sets of accounts', () => {
     })
   })
 
+  describe('quotes by a pool that a caller names', () => {
+    it('wherever it is, and trades by it', async () => {
+      chain.clear()
+      chain.set(third, naming(first, second)).set(first, amount(9)).set(second, amount(4))
+      const missing = await amm.quote(swap, {}, at).catch((error: Error) => error.message)
+      expect(missing).to.match(/^There is no pool of A and B .*pool=<its address>.*conf\/connectors/)
+      const quote = await amm.quote(swap, { pool: third }, at)
+      expect(quote.route.map(({ pool }) => pool)).to.deep.equal([third])
+      expect(heldIn(amm, quote)).to.deep.equal([9, 4])
+    })
+
+    it('and by no other one, where it is there too', async () => {
+      chain.set(third, naming(second, first))
+      expect((await amm.quote(swap, { pool: third }, at)).route.map(({ pool }) => pool)).to.deep.equal([third])
+      expect((await amm.quote(swap, { pool: own }, at)).route.map(({ pool }) => pool)).to.deep.equal([own])
+    })
+
+    it('and says what is no pool of its program, without asking for what is no address', async () => {
+      chain.set(third, image(third, new Uint8Array(72).fill(7)))
+      const refused = (pool: string) => amm.quote(swap, { pool }, at).catch((error: Error) => error.message)
+      expect(await refused(third)).to.equal(`${third} is no pool of ${program}: give the address of the pool's own account.`)
+      asked.length = 0
+      expect(await refused('0xabc')).to.contain('is no pool of')
+      expect(asked).to.deep.equal([])
+    })
+
+    it('and not where it has other tokens', async () => {
+      const other = { ...swap, tokenOut: { symbol: 'C', address: third, decimals: 0 } }
+      const refused = await amm.quote(other, { pool: own }, at).catch((error: Error) => error.message)
+      expect(refused).to.match(/^There is no pool of A and C/)
+    })
+  })
+
   it('reads the clock of a quote together with its pool', async () => {
     expect((await amm.quote(swap, {}, at)).head).to.deep.equal({ number: 9n, timestamp: 1 })
     expect(asked.map(({ addresses }) => addresses)).to.deep.equal([[own], [own, first, second, clockSysvar]])

@@ -33,7 +33,7 @@ export const kind: AccountPools<HeldAmounts> = {
   },
   decode(of, accounts) {
     const [one, other] = [...accounts.values()].slice(1).map((each) => Buffer.from(each?.base64 ?? '', 'base64')[0])
-    return !accounts.get(own) || !one || !other ? null : { address: of, tokens: [mintA, mintB], state: [one, other] }
+    return !accounts.get(of) || !one || !other ? null : { address: of, tokens: [mintA, mintB], state: [one, other] }
   },
   pass: (_pool, _passage, _exact, amountRaw) => ({ amountRaw, gasUnits: 1n }),
   spot: () => ({ numerator: 1n, denominator: 1n }),

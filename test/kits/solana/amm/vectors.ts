@@ -1,6 +1,6 @@
 import { writeFileSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { WalkVector } from './walk.ts'
+import type { WalkVector } from '../../../../tools/solana-node/walk/walk.ts'
 
 const fileOf = (name: string) => fileURLToPath(new URL(`vectors/${name}.jsonl`, import.meta.url))
 const most = 40

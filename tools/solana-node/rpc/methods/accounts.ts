@@ -1,10 +1,11 @@
 import type { Mint, Token } from '@solana-program/token'
-import type { Address, EncodedAccount } from '@solana/kit'
+import { address, getBase58Encoder, lamports, type Address, type EncodedAccount, type MaybeEncodedAccount } from '@solana/kit'
 import type { LiteSVM } from 'litesvm'
 import { mintOf, tokenOf, tokenPrograms, uiAmount } from '../../ledger/tokens.ts'
 import { encodeMaybe, encodingOf, encodeAccount } from '../encode-account.ts'
-import { addressOf, configOf, listOf, slotOf, invalidParams } from '../protocol.ts'
-import { blockFor, inContext, type Methods } from '../view.ts'
+import { addressOf, configOf, listOf, slotOf, textOf, invalidParams } from '../protocol.ts'
+import type { Block } from '../../ledger/block.ts'
+import { blockFor, inContext, type Methods, type View } from '../view.ts'
 
 export const accountMethods: Methods = {
   getBalance(view, [address, config]) {
@@ -20,7 +21,7 @@ export const accountMethods: Methods = {
     const [block, of, encoding] = [blockFor(view, given), addressOf(address), encodingOf(given)]
     return inContext(
       block,
-      view.ledger.asOf(block, (svm) => encodeMaybe(svm, svm.getAccount(of), encoding)),
+      view.ledger.asOf(block, (svm) => encodeMaybe(svm, accountAt(view, block, svm, of), encoding)),
     )
   },
   getMultipleAccounts(view, [addresses, config]) {
@@ -30,10 +31,44 @@ export const accountMethods: Methods = {
     const all = listOf(addresses, 100).map(addressOf)
     return inContext(
       block,
-      view.ledger.asOf(block, (svm) => all.map((each) => encodeMaybe(svm, svm.getAccount(each), encoding))),
+      view.ledger.asOf(block, (svm) => all.map((each) => encodeMaybe(svm, accountAt(view, block, svm, each), encoding))),
+    )
+  },
+  getProgramAccounts(view, [program, config]) {
+    const given = configOf(config)
+    const [block, encoding, of] = [blockFor(view, given), encodingOf(given), addressOf(program)]
+    return view.ledger.asOf(block, (svm) =>
+      svm
+        .getProgramAccounts(of)
+        .filter((each) => listOf(given['filters'] ?? [], 4).every((filter) => fits(each, filter)))
+        .map((each) => ({ pubkey: each.address, account: encodeAccount(svm, each, encoding) })),
     )
   },
   getMinimumBalanceForRentExemption: ({ ledger }, [size]) => ledger.svm.minimumBalanceForRentExemption(slotOf(size)),
+}
+
+/** The list of the last slots is made of the blocks: those in the runtime would be copied with each of them. */
+const accountAt = (view: View, block: Block, svm: LiteSVM, of: Address): MaybeEncodedAccount =>
+  of === slotHashes ? slotHashesAccount(view, block) : svm.getAccount(of)
+
+const slotHashes = address('SysvarS1otHashes111111111111111111111111111')
+const [mostSlots, slotHashesSize] = [512, 20_488]
+
+/** https://docs.anza.xyz/runtime/sysvars#slothashes: the slots before this one, newest first. */
+function slotHashesAccount(view: View, { slot }: Block): MaybeEncodedAccount {
+  const before = view
+    .known()
+    .filter((each) => each.slot < slot)
+    .slice(-mostSlots)
+    .toReversed()
+  const data = Buffer.alloc(slotHashesSize)
+  data.writeBigUInt64LE(BigInt(before.length))
+  for (const [index, each] of before.entries()) {
+    data.writeBigUInt64LE(each.slot, 8 + index * 40)
+    data.set(getBase58Encoder().encode(each.blockhash), 16 + index * 40)
+  }
+  const programAddress = address('Sysvar1111111111111111111111111111111111111')
+  return { exists: true, address: slotHashes, data, executable: false, lamports: lamports(1n), programAddress, space: BigInt(data.length) }
 }
 
 export const tokenMethods: Methods = {
@@ -63,6 +98,16 @@ export const tokenMethods: Methods = {
       return inContext(block, uiAmount(supply, decimals))
     })
   },
+}
+
+/** @param filter `dataSize`, or `memcmp` with bytes in base58: https://solana.com/docs/rpc/http/getprogramaccounts */
+function fits({ data }: EncodedAccount, filter: unknown): boolean {
+  const { dataSize, memcmp } = configOf(filter)
+  if (dataSize !== undefined) return BigInt(data.length) === slotOf(dataSize)
+  const { offset, bytes } = configOf(memcmp)
+  const wanted = getBase58Encoder().encode(textOf(bytes))
+  const from = Number(slotOf(offset))
+  return Buffer.from(data.subarray(from, from + wanted.length)).equals(Buffer.from(wanted))
 }
 
 interface TokenFilter {

@@ -1,21 +1,24 @@
-import { dammAccountsOf, dammStateOf, decodeDammPool, type DammState } from '../../../../kits/solana/amm/damm/accounts.ts'
-import { quoteDamm } from '../../../../kits/solana/amm/damm/quote.ts'
-import { dammSwap } from '../../../../kits/solana/amm/damm/swap.ts'
-import { maxU64 } from '../../../../kits/solana/amm/swap-quote.ts'
-import { openMarket, type Market } from '../../../../tools/solana-node/programs/market.ts'
-import { createDammPool, type DammSeed } from '../../../../tools/solana-node/programs/meteora.ts'
-import { addRealProgram } from '../../../../tools/solana-node/programs/real.ts'
-import type { Mint } from '../../../../tools/solana-node/mints.ts'
+import { dammAccountsOf, dammStateOf, decodeDammPool, type DammState } from '../../../kits/solana/amm/damm/accounts.ts'
+import { quoteDamm } from '../../../kits/solana/amm/damm/quote.ts'
+import { dammSwap } from '../../../kits/solana/amm/damm/swap.ts'
+import { maxU64 } from '../../../kits/solana/amm/swap-quote.ts'
+import { openMarket, type Market } from '../programs/market.ts'
+import { createDammPool, type DammSeed } from '../programs/meteora.ts'
+import { addRealProgram } from '../programs/real.ts'
+import type { Mint } from '../mints.ts'
 import type { RandomBits, WalkPool } from './walk.ts'
 
 /** src/constants.ts of the SDK. */
 const [minSqrtPrice, maxSqrtPrice] = [4_295_048_016n, 79_226_673_521_066_979_257_578_248_091n]
 const cliffs = [100_000n, 2_500_000n, 10_000_000n, 250_000_000n, 500_000_000n]
 
-/** Pools of the real program in its three modes of fees, with schedules of both kinds by slot and by time, and dynamic fees. */
-export async function dammMarket({ below }: RandomBits, pools: number): Promise<{ market: Market; pools: WalkPool[] }> {
+/**
+ * Pools of the real program in its three modes of fees, with schedules of both kinds by slot and by time, and dynamic fees.
+ * @param bytes of the program, where they are not those of the folder of programs
+ */
+export async function dammMarket({ below }: RandomBits, pools: number, bytes?: Uint8Array): Promise<{ market: Market; pools: WalkPool[] }> {
   const market = await openMarket()
-  addRealProgram(market.svm, 'cp_amm')
+  addRealProgram(market.svm, 'cp_amm', bytes)
   const made: WalkPool[] = []
   for (let index = 0; index < pools; index += 1) {
     const seed = (name: string) => {
@@ -24,7 +27,12 @@ export async function dammMarket({ below }: RandomBits, pools: number): Promise<
     }
     const mints = [await market.createMint(seed('A'), maxU64), await market.createMint(seed('B'), maxU64)] as const
     const wish = dammSeed(market, mints, index)
-    made.push(walkPool(market, await createDammPool(market.svm, wish), mints))
+    try {
+      made.push(walkPool(market, await createDammPool(market.svm, wish), mints))
+    } catch (error) {
+      // Earlier builds have no compounding pools. Others have to make each of these.
+      if (wish.feeMode !== 2) throw error
+    }
   }
   return { market, pools: made }
 
