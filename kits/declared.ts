@@ -193,6 +193,7 @@ const evmNetwork = objectOf(
     rollup: { const: 'op-stack' },
     gasPaysLayer1: yes,
     gasLimitIsPaid: yes,
+    reserveBalance: objectOf({ amount: text('^\\d{1,12}(\\.\\d{1,18})?$', 'whole coins'), blocks: whole(1, 100) }, ['amount', 'blocks']),
     coinIsToken: yes,
     multicall: address,
   },

@@ -195,7 +195,13 @@ export function tradesOf(
   market: BookMarket,
 ): readonly BookTrade[] {
   const takes = did.filter(({ is }) => is === 'taken')
-  const all = [...tradesOfTakers(takes, market, offersFromLogs(did, taken)), ...trades(taken, market, 'maker', ({ id }) => id)]
+  const asTaker = tradesOfTakers(takes, market, offersFromLogs(did, taken))
+  // A wallet that takes its own offer has one trade as each side.
+  const names = new Set(asTaker.map(({ tradeId }) => tradeId))
+  const asMaker = trades(taken, market, 'maker', ({ id }) => id).map((trade) =>
+    names.has(trade.tradeId) ? { ...trade, tradeId: `${trade.tradeId}-maker` } : trade,
+  )
+  const all = [...asTaker, ...asMaker]
   return all.toSorted((a, b) => b.timestamp - a.timestamp)
 }
 

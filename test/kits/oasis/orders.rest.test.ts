@@ -224,7 +224,11 @@ describe('orders in a matching market', function () {
     expect((await fixture.balance(maker.address, tokens.WETH)) - before).to.equal(10n ** 18n)
     const [first, second] = await tradesOf(maker)
     expect([first?.side, second?.side]).to.have.members(['BUY', 'SELL'])
-    expect(first?.tradeId).to.equal(second?.tradeId)
+    expect([first?.tradeId, second?.tradeId].map((tradeId) => tradeId?.replace(/-maker$/, ''))).to.deep.equal([
+      first?.tradeId,
+      first?.tradeId,
+    ])
+    expect(first?.tradeId).not.to.equal(second?.tradeId)
     expect(await tradesOf(maker, resting.outcome.orderId)).to.have.length(1)
   })
 
