@@ -1,44 +1,16 @@
 // What a spender may take of a wallet.
 import { add } from 'sluice/decimal'
 import { interfacePath, Type, type InterfacePath } from 'sluice/interface'
+import { cutAmount } from './amounts.ts'
 import { listedTokens, walletFields } from './chains.ts'
-import { connectorOf, everyConnector } from './connectors.ts'
-import { networkFields, type HummingbotConfig, type Networks } from './networks.ts'
+import { spenderOf } from './connectors.ts'
+import { networkFields, requireEthereum, type HummingbotConfig, type Networks } from './networks.ts'
 import { canonical } from './numbers.ts'
 import { feeOf } from './poll.ts'
 import { signedAnswer, signOnce, successOf, windowsOf } from './signed.ts'
 import { walletKey, walletOf } from './wallets.ts'
 
 const spender = Type.String({ minLength: 1, maxLength: 256 })
-
-/**
- * Who takes the tokens, as their own gateway means it: with the type `clmm` what opens positions, with `amm` the router of pools without ranges, and for
- * swaps the bare name, `router` and `clmm/swap`. Source: `getSpender` in its src/connectors/uniswap/uniswap.contracts.ts. All else is named as here.
- */
-export function spenderOf(name: string): string {
-  const [bare = '', ...type] = name.split('/')
-  const connector = connectorOf(name)
-  switch (type.join('/')) {
-    case '':
-    case 'router':
-    case 'clmm/swap':
-      return connector
-    case 'clmm':
-      return `${connector}/positions`
-    case 'amm':
-      return `${connector}/v2`
-    default:
-      return bare === connector ? name : connector
-  }
-}
-
-/** The other way: as a client asks to approve a spender of a connector that a refusal names. What all swaps of the connector need is one approval. */
-export function commandOf(spenderName: string, token: string): string {
-  const [connector = '', label = ''] = spenderName.split('/')
-  if (connector === connectorOf(everyConnector)) return `gateway approve ${everyConnector}/router ${token}`
-  const type = label === 'positions' ? 'clmm' : label === 'v2' ? 'amm' : label.endsWith('Positions') ? label : 'router'
-  return `gateway approve ${connector}/${type} ${token}`
-}
 
 export function allowancePaths(networks: Networks, config: HummingbotConfig): InterfacePath[] {
   return [
@@ -51,6 +23,7 @@ export function allowancePaths(networks: Networks, config: HummingbotConfig): In
       response: Type.Object({ spender: Type.String(), approvals: Type.Record(Type.String(), Type.String()) }),
       async answer(request, call) {
         const on = networks.of({ ...request, chain: request.chain ?? 'ethereum' })
+        requireEthereum(on, 'its exchanges need no approval')
         const address = await walletOf(request.address, on.chain, networks, call)
         const { tokens = [] } = request
         const tokenSymbols = tokens.length > 0 ? tokens : (await listedTokens(on, call)).map(({ symbol }) => symbol)
@@ -82,6 +55,7 @@ export function allowancePaths(networks: Networks, config: HummingbotConfig): In
       async answer(request, call) {
         const untilMs = performance.now() + config.receiptSeconds * 1000
         const on = networks.of({ ...request, chain: request.chain ?? 'ethereum' })
+        requireEthereum(on, 'its exchanges need no approval')
         const approval = {
           ...on.own,
           address: await walletOf(request.address, on.chain, networks, call),
@@ -91,7 +65,11 @@ export function allowancePaths(networks: Networks, config: HummingbotConfig): In
         }
         return call.once(
           { fields: { approve: { ...approval, address: walletKey(approval.address) } }, ...windowsOf(config, config.receiptSeconds) },
-          async () => approval,
+          async () => {
+            const { amount, token } = approval
+            // What is less than a unit is no approval of 0, which takes back what there is.
+            return amount === undefined ? approval : { ...approval, amount: await cutAmount(amount, { field: 'amount', token }, on, call) }
+          },
           async (key, prepared) => {
             const signed = await signOnce(() => call.call('EVMApprove', prepared, { key }), call)
             const { txHash: signature, tokenAddress, amount, nonce } = signed

@@ -69,3 +69,32 @@ export async function connectorsOn(here: readonly NamedNetwork[], { call }: Inte
   )
   return shown.flat()
 }
+
+/**
+ * Who takes the tokens, as their own gateway means it: with the type `clmm` what opens positions, with `amm` the router of pools without ranges, and for
+ * swaps the bare name, `router` and `clmm/swap`. Source: `getSpender` in its src/connectors/uniswap/uniswap.contracts.ts. All else is named as here.
+ */
+export function spenderOf(name: string): string {
+  const [bare = '', ...type] = name.split('/')
+  const connector = connectorOf(name)
+  switch (type.join('/')) {
+    case '':
+    case 'router':
+    case 'clmm/swap':
+      return connector
+    case 'clmm':
+      return `${connector}/positions`
+    case 'amm':
+      return `${connector}/v2`
+    default:
+      return bare === connector ? name : connector
+  }
+}
+
+/** The other way: as a client asks to approve a spender of a connector that a refusal names. What all swaps of the connector need is one approval. */
+export function commandOf(spenderName: string, token: string): string {
+  const [connector = '', label = ''] = spenderName.split('/')
+  if (connector === connectorOf(everyConnector)) return `gateway approve ${everyConnector}/router ${token}`
+  const type = label === 'positions' ? 'clmm' : label === 'v2' ? 'amm' : label.endsWith('Positions') ? label : 'router'
+  return `gateway approve ${connector}/${type} ${token}`
+}

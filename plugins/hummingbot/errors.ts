@@ -1,7 +1,7 @@
 // Errors as Hummingbot's clients read them: `message` makes a typed error of one, and `code` decides whether a request is sent again.
 import { STATUS_CODES } from 'node:http'
 import type { Interface, InterfaceError, SluiceError } from 'sluice/interface'
-import { commandOf } from './allowances.ts'
+import { commandOf } from './connectors.ts'
 
 /** Sluice's name of an error → Hummingbot's code. Others have none, and are not sent again. */
 const codes: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-// The removal of all of a position that itself stays. Whoever asks again, with whatever slippage, asks for the same one, until the position has liquidity
-// again: a second transaction would find nothing, and fail.
+// The removal of all of a position that itself stays. Whoever asks again, with whatever slippage, asks for the same one, until its answer was delivered or
+// the position has liquidity again: a second transaction would find nothing, and fail.
 import { SluiceError, type InterfaceCall, type OnceRequest } from 'sluice/interface'
 import { outcomeOf, pollOrTrouble } from './poll.ts'
 import { past, signedUnder, untilNotPast } from './past-outcomes.ts'
@@ -22,7 +22,7 @@ export async function removeAllOnce<P extends object, T>(
   { prepare, sign, answer, call, ...of }: FullRemoval<P, T>,
 ): Promise<T> {
   return untilNotPast(() =>
-    call.once({ ...request, isOneForEver: true, isNewAfterFailure: true }, prepare, async (key, prepared) => {
+    call.once({ ...request, isOneForEver: true, isNewAfterFailure: true, isNewAfterAnswer: true }, prepare, async (key, prepared) => {
       const earlier = await signedUnder(key, call)
       const signed = await signOnce(() => sign(key, prepared), call).catch((thrown: unknown) => {
         // Other fields were decided for it than now.

@@ -4,12 +4,12 @@ import { chainPaths } from './chains.ts'
 import { configPaths } from './config.ts'
 import { onOwnNetwork } from './defaults.ts'
 import { showError } from './errors.ts'
-import { generationPaths } from './generations.ts'
+import { generationPaths, notServedPaths } from './generations.ts'
 import { liquidityChangePaths } from './liquidity.ts'
 import { createNetworks, type HummingbotConfig } from './networks.ts'
 import { pollPath } from './poll.ts'
 import { poolPaths } from './pools.ts'
-import { positionPaths } from './positions.ts'
+import { positionPaths } from './position-paths.ts'
 import { quotePaths } from './quotes.ts'
 import { rangeQuotePaths } from './range-quotes.ts'
 import { rangePoolPaths } from './range-pools.ts'
@@ -38,6 +38,7 @@ export function createInterface(config: HummingbotConfig & ListenerConfig): Inte
       ...positionPaths(networks),
       ...liquidityChangePaths(networks, config),
       ...sharePaths(networks, config),
+      ...notServedPaths(),
       ...generationPaths(),
     ].map(onOwnNetwork),
     showError,

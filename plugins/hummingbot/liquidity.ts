@@ -1,6 +1,7 @@
 // Changes of positions, in the pool's own order of tokens. What was done is read from the receipt: an open is answered with a position that can be
 // followed, and a close is one, however often it is asked for.
 import { badFields, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
+import { cutBoth } from './amounts.ts'
 import {
   added,
   addressOf,
@@ -20,7 +21,16 @@ import type { HummingbotConfig, Networks } from './networks.ts'
 import { canonical, canonicalOf } from './numbers.ts'
 import { isUsedSince, past, signedUnder, untilNotPast } from './past-outcomes.ts'
 import { feeOf } from './poll.ts'
-import { goneOrTrouble, handleOf, positionAddress, PositionAddress, positionNamed, readPosition, type NamedPosition } from './positions.ts'
+import {
+  followed,
+  goneOrTrouble,
+  handleOf,
+  positionAddress,
+  PositionAddress,
+  positionNamed,
+  readPosition,
+  type NamedPosition,
+} from './positions.ts'
 import { rangePoolAt } from './range-pools.ts'
 import { amountFields, inFieldsOfClients, rangeFields } from './range-quotes.ts'
 import { answerSeconds, signedAnswer, signOnce, successOf, windowsOf } from './signed.ts'
@@ -68,7 +78,18 @@ const openPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       }
       const prepare = async () => {
         const { token0, token1, version, pool } = await rangePoolAt(poolAddress, venue, call)
-        return { ...venue.own, address, token0, token1, version, pool, ...range, ...(await slippage(percent, venue, version, call)) }
+        const amounts = await cutAmounts(range, [token0, token1], venue, call)
+        return {
+          ...venue.own,
+          address,
+          token0,
+          token1,
+          version,
+          pool,
+          ...range,
+          ...amounts,
+          ...(await slippage(percent, venue, version, call)),
+        }
       }
       return untilNotPast(() =>
         call.once(once, prepare, async (key, addition) => {
@@ -123,7 +144,7 @@ const addPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
             token0,
             token1,
             ...position,
-            ...amounts,
+            ...(await cutAmounts(amounts, [token0, token1], venue, call)),
             ...(await slippage(percent, venue, position.version, call)),
           }
         },
@@ -207,8 +228,8 @@ const collectPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
     },
   })
 
-/** Whoever asks again, with whatever slippage, asks for the same close: as long as its transaction may come, and after it came.
- * After one that can never come it is another close. */
+/** Whoever asks again, with whatever slippage, asks for the same close, until its answer was delivered: after that the position is gone, and no amounts are told
+ * a second time. After one that can never come it is another close. */
 const closePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
   liquidityPaths('clmm', ['close', 'close-position'], {
     method: 'POST',
@@ -225,23 +246,26 @@ const closePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
     ),
     async answer(request, call) {
       const untilMs = waitUntil(config.positionSeconds)
-      const { venue, address, position } = await ownPosition(request, networks, call)
-      return call.once(
-        {
-          fields: { how: 'close', ...named(venue, address), position: positionAddress(position) },
-          ...windowsOf(config, config.positionSeconds),
-          isOneForEver: true,
-          isNewAfterFailure: true,
-        },
-        async () => ({
-          ...venue.own,
-          address,
-          ...position,
-          burn: true,
-          ...(await slippage(request.slippagePct, venue, position.version, call)),
-        }),
-        async (key, removal) => closed(() => call.call('AMMLiquidityRemove', removal, { key }), { position, venue, call, untilMs }),
-      )
+      return call.follow(followed(request.positionAddress, venueOf(request, networks)), 'close', async () => {
+        const { venue, address, position } = await ownPosition(request, networks, call)
+        return call.once(
+          {
+            fields: { how: 'close', ...named(venue, address), position: positionAddress(position) },
+            ...windowsOf(config, config.positionSeconds),
+            isOneForEver: true,
+            isNewAfterFailure: true,
+            isNewAfterAnswer: true,
+          },
+          async () => ({
+            ...venue.own,
+            address,
+            ...position,
+            burn: true,
+            ...(await slippage(request.slippagePct, venue, position.version, call)),
+          }),
+          async (key, removal) => closed(() => call.call('AMMLiquidityRemove', removal, { key }), { position, venue, call, untilMs }),
+        )
+      })
     },
   })
 
@@ -268,6 +292,12 @@ function amountsOf({ baseTokenAmount, quoteTokenAmount }: { baseTokenAmount?: st
   if (baseTokenAmount === undefined && quoteTokenAmount === undefined)
     throw badFields([{ field: 'baseTokenAmount', problem: 'is required, or quoteTokenAmount' }])
   return { amount0: canonical(baseTokenAmount ?? '0'), amount1: canonical(quoteTokenAmount ?? '0') }
+}
+
+/** @throws SluiceError as `cutBoth` */
+async function cutAmounts(given: ReturnType<typeof amountsOf>, tokens: readonly [string, string], { on }: Venue, call: InterfaceCall) {
+  const [amount0 = '0', amount1 = '0'] = await cutBoth([given.amount0, given.amount1], tokens, on, call)
+  return { amount0, amount1 }
 }
 
 async function ownPosition(

@@ -1,5 +1,5 @@
 // Networks by the names that Hummingbot has for them, and by those that they have here.
-import { badFields, Type, type InterfaceCall } from 'sluice/interface'
+import { badFields, SluiceError, Type, type InterfaceCall } from 'sluice/interface'
 
 export interface HummingbotConfig {
   /** `<chain>-<network>` as Hummingbot has it → `<chain>/<network>` as it is here. */
@@ -34,6 +34,11 @@ export const networkFields = {
   network: Type.Optional(Type.String({ maxLength: 64 })),
 }
 
+/** @throws SluiceError UNSUPPORTED on another chain: nothing was signed */
+export function requireEthereum({ chain, chainNetwork }: NamedNetwork, why: string): void {
+  if (chain !== 'ethereum') throw new SluiceError('UNSUPPORTED', `${chainNetwork} is no network of EVM: ${why}. Nothing was signed.`)
+}
+
 interface NetworkRequest {
   readonly chainNetwork?: string
   readonly chain?: string
@@ -43,6 +48,8 @@ interface NetworkRequest {
 export interface Networks {
   /** @throws SluiceError INCOMPLETE_PARAMS */
   of(request: NetworkRequest): NamedNetwork
+  /** The same where a request may name the network alone: of several chains that have one of that name, ethereum. @throws SluiceError INCOMPLETE_PARAMS */
+  ofNetworkAlone(request: NetworkRequest): NamedNetwork
   /** Those that this server has, by a plugin that was loaded. */
   here(call: InterfaceCall): Promise<readonly NamedNetwork[]>
   /** @throws SluiceError INCOMPLETE_PARAMS */
@@ -67,21 +74,29 @@ export function createNetworks({ networks, defaultNetworks }: Pick<HummingbotCon
     throw badFields([{ field: 'chain', problem: `"${chain}" is none of ${Object.keys(defaultNetworks).join(', ')}` }])
   }
 
+  function of({ chainNetwork, chain, network }: NetworkRequest): NamedNetwork {
+    if (chainNetwork === undefined && chain === undefined)
+      throw badFields([{ field: 'chainNetwork', problem: 'is required, such as ethereum-mainnet' }])
+    const name = chainNetwork ?? `${chain}-${network ?? defaultOf(chain ?? '')}`
+    const found = byName.get(name)
+    if (found) return found
+    const field = chainNetwork === undefined ? 'network' : 'chainNetwork'
+    throw badFields([
+      {
+        field,
+        problem: `"${name}" is no network here: networks of conf/interfaces/hummingbot.yml names ${all.map((each) => each.chainNetwork).join(', ')}`,
+      },
+    ])
+  }
+
   return {
     defaultOf,
-    of({ chainNetwork, chain, network }) {
-      if (chainNetwork === undefined && chain === undefined)
-        throw badFields([{ field: 'chainNetwork', problem: 'is required, such as ethereum-mainnet' }])
-      const name = chainNetwork ?? `${chain}-${network ?? defaultOf(chain ?? '')}`
-      const found = byName.get(name)
-      if (found) return found
-      const field = chainNetwork === undefined ? 'network' : 'chainNetwork'
-      throw badFields([
-        {
-          field,
-          problem: `"${name}" is no network here: networks of conf/interfaces/hummingbot.yml names ${all.map((each) => each.chainNetwork).join(', ')}`,
-        },
-      ])
+    of,
+    ofNetworkAlone(request) {
+      const { chainNetwork, chain, network } = request
+      if (chainNetwork !== undefined || chain !== undefined || network === undefined) return of({ chain: 'ethereum', ...request })
+      const having = all.filter((each) => each.network === network)
+      return having.find((each) => each.chain === 'ethereum') ?? having[0] ?? of({ chain: 'ethereum', network })
     },
     async here({ call }) {
       const plugins = await call('Plugins', {})

@@ -28,10 +28,22 @@ export async function untilNotPast<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+interface ChangesQuery {
+  /** By the clock: those that were requested then or later. */
+  readonly createdAt: number
+  readonly venue: Venue
+  readonly address: string
+  readonly call: InterfaceCall
+}
+
 /** Whether a request has named a position since it was opened: who adopts or closes one whose open was never answered ends that lost answer. */
-export async function isUsedSince(
+export const isUsedSince = (position: NamedPosition, query: ChangesQuery): Promise<boolean> => isAnyChange(position, query, () => true)
+
+/** Whether the journal has a change of the position that is as asked for. */
+export async function isAnyChange(
   { tokenId, version }: NamedPosition,
-  { createdAt, venue, address, call }: { createdAt: number; venue: Venue; address: string; call: InterfaceCall },
+  { createdAt, venue, address, call }: ChangesQuery,
+  is: (change: { readonly final: boolean; readonly txState: string; readonly updatedAt: number }) => boolean,
 ): Promise<boolean> {
   const since = new Date(createdAt).toISOString()
   for (let cursor: string | undefined; ;) {
@@ -44,7 +56,7 @@ export async function isUsedSince(
       limit: 200,
       ...(cursor !== undefined && { cursor }),
     })
-    if (page.transactions.some((each) => names(each, tokenId, version))) return true
+    if (page.transactions.some((each) => names(each, tokenId, version) && is(each))) return true
     if (page.nextCursor === undefined) return false
     cursor = page.nextCursor
   }

@@ -34,12 +34,14 @@ export function poolPaths(networks: Networks): InterfacePath[] {
     interfacePath({
       method: 'GET',
       path: '/pools',
-      summary: 'The pools of a token or a pair that is searched for; none without.',
+      summary: 'The pools of a token or a pair that is searched for; without one those of the native coin.',
       permission: 'read',
       request: Type.Object({ ...filters, search: Type.Optional(Type.String({ maxLength: 256 })) }),
       response: Type.Array(Pool),
-      answer: async ({ search, ...request }, call) =>
-        search === undefined ? [] : poolsOf(search.split('-'), request, networks.of(request), call),
+      async answer({ search, ...request }, call) {
+        const on = networks.of(request)
+        return poolsOf(search === undefined ? [await coinOf(on, call)] : search.split('-'), request, on, call)
+      },
     }),
     interfacePath({
       method: 'POST',
@@ -142,6 +144,13 @@ function requireTold(told: ToldPool, pool: Pool): void {
     throw badFields([{ field: first, problem: `${told[first]} is no token of the pool ${pool.address}: it has ${tokens.join(' and ')}` }])
   if (told.type !== undefined && told.type !== 'router' && told.type !== pool.type)
     throw badFields([{ field: 'type', problem: `the pool ${pool.address} has the type ${pool.type}, not ${told.type}` }])
+}
+
+/** The token of the native coin, which most pools have; the coin itself where the list has none. */
+async function coinOf({ own }: NamedNetwork, { call }: InterfaceCall): Promise<string> {
+  const [[status], listed] = await Promise.all([call('NetworkStatus', own), call('NetworkTokens', own)])
+  const coin = status?.nativeCurrency ?? ''
+  return listed.find(({ symbol }) => symbol === `W${coin}`)?.address ?? coin
 }
 
 /** The deepest first. */

@@ -9,7 +9,7 @@ export interface Choice {
 }
 
 /** What is made of a request. */
-interface Question {
+export interface Question {
   readonly swap: Pick<QuotedTrade, 'chain' | 'network' | 'connector' | 'base' | 'quote' | 'amount' | 'side'>
   last?: Terms
 }

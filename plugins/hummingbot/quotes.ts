@@ -1,15 +1,16 @@
 // Prices of swaps: one path for each type in 2.17, one for all in 2.16.
 import { isLess } from 'sluice/decimal'
 import { after, badFields, interfacePath, SluiceError, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
+import { cutAmount } from './amounts.ts'
 import { connectorOf, everyConnector, typeIn, typeOf, versionsOf, type PoolType } from './connectors.ts'
 import { slippageOf } from './defaults.ts'
 import { isPassing } from './errors.ts'
 import { networkFields, type NamedNetwork, type Networks } from './networks.ts'
 import { decimalPattern, numberBelow } from './numbers.ts'
-import { knownQuestion, newQuestion, termsOf, type Choice } from './quote-terms.ts'
+import { knownQuestion, newQuestion, termsOf, type Choice, type Question } from './quote-terms.ts'
 
 const Amount = Type.String({ pattern: decimalPattern, description: 'Of the base token.' })
-const Percent = Type.String({ pattern: '^\\d{1,3}(\\.\\d{1,12})?([eE][+-]?\\d{1,2})?$' })
+const Percent = Type.String({ pattern: '^\\d{1,3}(\\.\\d{1,120})?([eE][+-]?\\d{1,2})?$' })
 
 export const QuoteFields = Type.Object({
   ...networkFields,
@@ -22,6 +23,10 @@ export const QuoteFields = Type.Object({
   poolAddress: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
 })
 type Fields = Type.Static<typeof QuoteFields>
+
+/** As hummingbot-api asked until July 2026: the connector is in the path, and the network is named alone. */
+export const pathOfJune = (action: string): string => `/connectors/:dex/router/${action}`
+export const juneFields = { dex: Type.String({ maxLength: 128 }) }
 
 const price = { price: Type.String(), amountIn: Type.String(), amountOut: Type.String() }
 const bounds = { minAmountOut: Type.String(), maxAmountIn: Type.String(), priceImpactPct: Type.String() }
@@ -59,13 +64,26 @@ export function quotePaths(networks: Networks): InterfacePath[] {
       permission: 'read',
       request: QuoteFields,
       response: NumberQuote,
-      async answer(request, call) {
-        const { poolAddress: _, ...quoted } = await quote(request, typeIn(request.connector ?? '') ?? 'router', networks.of(request), call)
-        const numbers = Object.keys({ ...price, ...bounds }).map((name) => [name, numberBelow(String(Reflect.get(quoted, name)))])
-        return { ...quoted, ...Object.fromEntries(numbers) }
-      },
+      answer: async (request, call) =>
+        inNumbers(await quote(request, typeIn(request.connector ?? '') ?? 'router', networks.of(request), call)),
+    }),
+    interfacePath({
+      method: 'GET',
+      path: pathOfJune('quote-swap'),
+      summary: 'The price of a swap, as hummingbot-api asked for it until July 2026.',
+      permission: 'read',
+      request: Type.Object({ ...QuoteFields.properties, ...juneFields }),
+      response: NumberQuote,
+      answer: async ({ dex: connector, ...request }, call) =>
+        inNumbers(await quote({ ...request, connector }, 'router', networks.ofNetworkAlone(request), call)),
     }),
   ]
+}
+
+function inNumbers(of: Quote): Type.Static<typeof NumberQuote> {
+  const { poolAddress: _, ...quoted } = of
+  const numbers = Object.keys({ ...price, ...bounds }).map((name) => [name, numberBelow(String(Reflect.get(quoted, name)))])
+  return { ...quoted, ...Object.fromEntries(numbers) }
 }
 
 type PriceCall = Pick<InterfaceCall, 'call' | 'ask' | 'preferences'>
@@ -73,15 +91,24 @@ type BestPrice = Awaited<ReturnType<typeof bestPrice>>
 
 /** A price, and what a trade names to have it: at once where it is there. */
 export function bestPrice(request: Fields, type: PoolType, on: NamedNetwork, call: PriceCall) {
-  const { connector = everyConnector, baseToken: base, quoteToken, amount, side, poolAddress } = request
+  const { connector = everyConnector, baseToken: base, quoteToken, amount, side } = request
   const named = connectorOf(connector)
   if (type !== 'router' && named === 'any')
     throw badFields([
       { field: 'connector', problem: `"${everyConnector}" has the type router: name an exchange for pools of the type ${type}` },
     ])
   const { chain, network } = on.own
-  const question =
-    knownQuestion(request) ?? newQuestion(request, { chain, network, connector: named, base, quote: quoteToken, amount, side })
+  const known = knownQuestion(request)
+  if (known) return priceOf(known, request, type, call)
+  return after(cutAmount(amount, { field: 'amount', token: base }, on, call), (cut) => {
+    const swap = { chain, network, connector: named, base, quote: quoteToken, amount: cut, side }
+    return priceOf(newQuestion(request, swap), request, type, call)
+  })
+}
+
+function priceOf(question: Question, { connector = everyConnector, ...request }: Fields, type: PoolType, call: PriceCall) {
+  const { side, poolAddress } = request
+  const named = question.swap.connector
   const ask = (choice: Choice) => {
     const { pool, version } = choice
     const isChosen = pool !== undefined || version !== undefined
@@ -95,7 +122,7 @@ export function bestPrice(request: Fields, type: PoolType, on: NamedNetwork, cal
   const priced = isOfAll ? askChosen() : after(versionsOf(named, call), askVersions)
   return after(priced, ({ answer, choice }) => {
     if (type !== 'router') requireType(type, answer.route, poolAddress === undefined ? 'connector' : 'poolAddress')
-    return after(slippageOf(request, call), (slippagePct) => ({
+    return after(slippageOf({ ...request, connector }, call), (slippagePct) => ({
       answer,
       slippagePct,
       terms: termsOf(question, answer, slippagePct, choice),

@@ -1,9 +1,10 @@
 // What an open of a position would take, in the pool's own order of tokens: `quote-liquidity` of 2.17, `quote-position` of 2.16.
 import { isLess, multiply } from 'sluice/decimal'
 import { badFields, SluiceError, Type, type InterfacePath } from 'sluice/interface'
+import { cutBoth } from './amounts.ts'
 import { slippage, slippagePct } from './changes.ts'
 import type { Networks } from './networks.ts'
-import { canonical, numberBelow } from './numbers.ts'
+import { canonical, canonicalOf, numberBelow } from './numbers.ts'
 import { PoolAddress, rangePoolAt } from './range-pools.ts'
 import { Decimal, liquidityPaths, venueFields, venueOf } from './venues.ts'
 
@@ -31,8 +32,8 @@ export const rangeQuotePaths = (networks: Networks): InterfacePath[] =>
     async answer(request, call) {
       const venue = venueOf(request, networks)
       const { token0, token1, version, pool } = await rangePoolAt(request.poolAddress, venue, call)
-      const base = request.baseTokenAmount === undefined ? undefined : canonical(request.baseTokenAmount)
-      const quote = request.quoteTokenAmount === undefined ? undefined : canonical(request.quoteTokenAmount)
+      const given = [canonicalOf(request.baseTokenAmount), canonicalOf(request.quoteTokenAmount)] as const
+      const [base, quote] = await cutBoth(given, [token0, token1], venue.on, call)
       const { amount0, amount1, maxAmount0, maxAmount1, liquidity } = await inFieldsOfClients(async () =>
         call.call('AMMLiquidityQuote', {
           ...venue.own,

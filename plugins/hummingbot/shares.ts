@@ -1,6 +1,7 @@
 // Shares of pools without ranges, in the pool's own order of tokens.
 import { divide, isLess, multiply } from 'sluice/decimal'
 import { SluiceError, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
+import { cutTo } from './amounts.ts'
 import {
   added,
   addressOf,
@@ -96,28 +97,38 @@ const quotePaths = (networks: Networks): InterfacePath[] =>
     }),
     async answer(request, call) {
       const { pool, reserves } = await sharePoolAt(request.poolAddress, venueOf(request, networks), call)
-      const { baseLimited, takes, offers } = quoteShares([request.baseTokenAmount, request.quoteTokenAmount], reserves)
+      const { baseLimited, takes, offers } = quoteShares(
+        cutToReserves([request.baseTokenAmount, request.quoteTokenAmount], reserves),
+        reserves,
+      )
       const shown = [...takes, ...offers].map((amount) => (request.dex === undefined ? amount : numberBelow(amount)))
       return { poolAddress: pool, baseLimited, ...Object.fromEntries(quoted.map((name, index) => [name, shown[index] ?? '0'])) }
     },
   })
 
 type Amounts = readonly [base: string, quote: string]
+type GivenAmounts = readonly [base: string | undefined, quote: string | undefined]
 
 /**
  * What an addition takes of two amounts, or of one and what that needs of the other, to the unit: the router (UniswapV2Router02, `_addLiquidity`)
  * rounds down, and is offered what it takes.
  */
-function quoteShares(given: readonly [string | undefined, string | undefined], reserves: Amounts) {
+function quoteShares([base, quote]: GivenAmounts, reserves: Amounts) {
   const [basePlaces, quotePlaces] = [decimalsOf(reserves[0]), decimalsOf(reserves[1])]
-  const base = given[0] === undefined ? undefined : divide(canonical(given[0]), '1', basePlaces, 'down')
-  const quote = given[1] === undefined ? undefined : divide(canonical(given[1]), '1', quotePlaces, 'down')
   const quoteFor = (amount: string) => divide(multiply(amount, reserves[1]), reserves[0], quotePlaces, 'down')
   const baseFor = (amount: string) => divide(multiply(amount, reserves[0]), reserves[1], basePlaces, 'down')
   const offers: Amounts = [base ?? baseFor(quote ?? '0'), quote ?? quoteFor(base ?? '0')]
   const takesBase = !isLess(offers[1], quoteFor(offers[0]))
   const taken = takesBase ? offers[0] : baseFor(offers[1])
   return { baseLimited: base !== undefined && takesBase, takes: [taken, quoteFor(taken)], offers }
+}
+
+/** @throws SluiceError INCOMPLETE_PARAMS where nothing is left of an amount */
+function cutToReserves([base, quote]: GivenAmounts, [baseReserve, quoteReserve]: Amounts): GivenAmounts {
+  return [
+    base === undefined ? undefined : cutTo(decimalsOf(baseReserve), base, { field: 'baseTokenAmount', token: 'the base token' }),
+    quote === undefined ? undefined : cutTo(decimalsOf(quoteReserve), quote, { field: 'quoteTokenAmount', token: 'the quote token' }),
+  ]
 }
 
 /** A pool's reserves have all decimals of their tokens. */
@@ -135,15 +146,23 @@ const addPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       const venue = venueOf(request, networks)
       const address = await addressOf(request, venue, networks, call)
       const { poolAddress, slippagePct: percent } = request
-      const amounts = [canonical(request.baseTokenAmount), canonical(request.quoteTokenAmount)]
+      const amounts = [canonical(request.baseTokenAmount), canonical(request.quoteTokenAmount)] as const
       return call.once(
         {
           fields: { how: 'add shares', ...named(venue, address), poolAddress, amounts, slippage: canonicalOf(percent) },
           ...windowsOf(config, config.receiptSeconds),
         },
         async () => {
-          const { base, quote, pool, version } = await sharePoolAt(poolAddress, venue, call)
-          return { ...venue.own, address, tokens: [base, quote], pool, amounts, ...(await slippage(percent, venue, version, call)) }
+          const { base, quote, pool, version, reserves } = await sharePoolAt(poolAddress, venue, call)
+          const [baseAmount = '0', quoteAmount = '0'] = cutToReserves(amounts, reserves)
+          return {
+            ...venue.own,
+            address,
+            tokens: [base, quote],
+            pool,
+            amounts: [baseAmount, quoteAmount],
+            ...(await slippage(percent, venue, version, call)),
+          }
         },
         async (key, addition) =>
           changed(

@@ -6,7 +6,7 @@ import { networkFields, type HummingbotConfig, type NamedNetwork, type Networks 
 import { canonical, canonicalOf } from './numbers.ts'
 import { feeOf, type PollAnswer } from './poll.ts'
 import { readQuoteId, type QuotedTrade } from './quote-ids.ts'
-import { bestPrice, QuoteFields } from './quotes.ts'
+import { bestPrice, juneFields, pathOfJune, QuoteFields } from './quotes.ts'
 import { signedAnswer, signOnce, successOf, windowsOf } from './signed.ts'
 import { walletKey, walletOf } from './wallets.ts'
 
@@ -75,6 +75,18 @@ export function swapPaths(networks: Networks, config: HummingbotConfig): Interfa
       }),
     ),
     path('/trading/swap/execute', 'Swaps, as clients of 2.16 ask for it.', ({ connector = '' }) => typeIn(connector) ?? 'router'),
+    interfacePath({
+      method: 'POST',
+      path: pathOfJune('execute-swap'),
+      summary: 'Swaps, as hummingbot-api asked for it until July 2026.',
+      permission: 'trade',
+      request: Type.Object({ ...Swap.properties, ...juneFields }),
+      response: SwapAnswer,
+      answer: async ({ dex: connector, ...request }, call) => {
+        const { chainNetwork } = networks.ofNetworkAlone(request)
+        return swap({ ...request, chainNetwork, connector }, { type: 'router', networks, config, call })
+      },
+    }),
   ]
 }
 

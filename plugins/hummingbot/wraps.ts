@@ -1,6 +1,7 @@
 // The native coin as a token, and back.
 import { badFields, interfacePath, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
-import { networkFields, type HummingbotConfig, type NamedNetwork, type Networks } from './networks.ts'
+import { coinDecimals, cutTo } from './amounts.ts'
+import { networkFields, requireEthereum, type HummingbotConfig, type NamedNetwork, type Networks } from './networks.ts'
 import { canonical } from './numbers.ts'
 import { feeOf } from './poll.ts'
 import { signedAnswer, signOnce, successOf, windowsOf } from './signed.ts'
@@ -32,11 +33,19 @@ export const wrapPaths = (networks: Networks, config: HummingbotConfig): Interfa
       async answer({ chain, amount, ...request }, call) {
         const untilMs = performance.now() + config.receiptSeconds * 1000
         const on = networks.of({ ...request, chain })
+        requireEthereum(on, `there is nothing to ${how} before a swap, which takes and pays the coin itself`)
         const address = await walletOf(request.address, on.chain, networks, call)
         const asked = amount === undefined ? undefined : canonical(amount)
         return call.once(
           { fields: { how, on: on.chainNetwork, address: walletKey(address), amount: asked }, ...windowsOf(config, config.receiptSeconds) },
-          async () => ({ ...on.own, address, amount: asked ?? (await allOf(how, address, on, call)) }),
+          async () => {
+            const of = { field: 'amount', token: 'the native coin' }
+            return {
+              ...on.own,
+              address,
+              amount: asked === undefined ? await allOf(how, address, on, call) : cutTo(coinDecimals, asked, of),
+            }
+          },
           async (key, transfer) => {
             const signed = await signOnce(() => call.call(how === 'wrap' ? 'EVMWrap' : 'EVMUnwrap', transfer, { key }), call)
             const { txHash: signature, tokenAddress, gasPriceToken } = signed

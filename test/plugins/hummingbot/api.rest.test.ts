@@ -57,6 +57,26 @@ describe('hummingbot-api, for itself, for Condor and for agents', function () {
     expect(await api.executeQuote('uniswap', quoteId)).to.deep.equal(first)
   })
 
+  it('quotes and swaps as it did until July 2026: the connector in the path, the network alone, amounts as text', async () => {
+    const network = 'local'
+    const { baseToken, quoteToken, side } = order
+    // As Python writes a small number.
+    const asked = { network, baseToken, quoteToken, amount: '5e-05', side, slippagePct: '1.0' }
+    const quote = await bot.get('/connectors/uniswap/router/quote-swap', asked)
+    expect(quote.amountIn).to.equal(0.00005)
+    expect(quote.amountOut).to.be.above(0.1)
+    const before = (await trades()).length
+    const swapped = await bot.post('/connectors/uniswap/router/execute-swap', { ...asked, walletAddress: admins, slippagePct: 1 })
+    expect(swapped.status).to.equal(1)
+    expect(Number(swapped.data.amountIn)).to.equal(0.00005)
+    expect(await trades()).to.have.length(before + 1)
+    const quoted = { network, address: admins, quoteId: quote.quoteId }
+    expect((await bot.post('/connectors/uniswap/router/execute-quote', quoted)).status).to.equal(1)
+    const nowhere = await bot.refusal('GET', '/connectors/uniswap/router/quote-swap', { ...asked, network: 'nowhere' })
+    expect([nowhere.status, nowhere.body.message]).to.deep.equal([400, nowhere.body.message])
+    expect(nowhere.body.message).to.contain('"ethereum-nowhere" is no network here')
+  })
+
   it('books a swap that is not mined in time as submitted, and as confirmed by its poll', async () => {
     const swap = await withoutBlocks(rpc, async () => {
       const slow = await api.swap({ ...order, amount: '0.06' })

@@ -284,9 +284,11 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if name.split(".")[0] not in ("hummingbot", *{known.split(".")[0] for known in self._stand_ins}):
             return None
         if name in self._unmodified:
-            file = self._folder / (name.replace(".", "/") + ".py")
+            place = self._folder / name.replace(".", "/")
             self.loaded.append(name)
-            return importlib.util.spec_from_file_location(name, file)
+            if place.is_dir():
+                return importlib.util.spec_from_file_location(name, place / "__init__.py", submodule_search_locations=[])
+            return importlib.util.spec_from_file_location(name, f"{place}.py")
         return importlib.util.spec_from_loader(name, self, is_package=True)
 
     def create_module(self, spec):
@@ -311,9 +313,12 @@ def load(folder, port, unmodified):
         "cachetools": dict(TTLCache=TTLCache),
         "pydantic": dict(BaseModel=Model, Field=FieldOf, ConfigDict=dict, field_validator=unchanged, model_validator=unchanged),
         "base58": {},
+        "controllers": {},
+        "pandas": {},
         "pydantic_core": {},
         "hexbytes": {},
         "hummingbot.client.config.client_config_map": dict(GatewayConfigMap=Config),
+        "hummingbot.client.config.config_data_types": dict(BaseClientModel=Model),
         "hummingbot.client.config.security": dict(Security=Named),
         "hummingbot.client.settings": dict(
             GATEWAY_CHAINS=lists["chains"],

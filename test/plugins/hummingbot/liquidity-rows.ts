@@ -110,7 +110,7 @@ export async function ranges({ clmm: poolAddress, bot }: World): Promise<readonl
     ]
     rows.push(...asked.map(([method, name, fields, reads]): Row => ({ method, path: path(name), fields: { ...fields }, reads })))
   }
-  const refused = [501, /There is no path/] as const
+  const refused = [501, /is not served|There is no path/] as const
   return [
     ...rows,
     { method: 'POST', path: '/trading/clmm/create-pool', fields: { ...generations[0]?.on, walletAddress }, reads: {}, refused },
@@ -137,6 +137,6 @@ export async function sharesOfPools({ amm: poolAddress, bot }: World): Promise<r
     ]
     return asked.map(([method, name, fields, reads]) => ({ method, path: path(name), fields: { ...fields }, reads }))
   })
-  const refused = [501, /There is no path/] as const
+  const refused = [501, /is not served|There is no path/] as const
   return [...rows, { method: 'POST', path: '/trading/amm/create-pool', fields: { ...on, walletAddress }, reads: {}, refused }]
 }

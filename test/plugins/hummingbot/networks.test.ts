@@ -21,6 +21,17 @@ describe('networks by the names of Hummingbot', () => {
     expect(() => networks.of({ chainNetwork: 'base-mainnet' })).to.throw('ethereum-base')
   })
 
+  it('may be named alone where clients do so: of several chains that have one of that name it is that of ethereum', () => {
+    for (const [network, chainNetwork] of [
+      ['mainnet-beta', 'solana-mainnet-beta'],
+      ['base', 'ethereum-base'],
+      ['local', 'ethereum-local'],
+    ] as const)
+      expect(networks.ofNetworkAlone({ network }).chainNetwork).to.equal(chainNetwork)
+    expect(networks.ofNetworkAlone({ chainNetwork: 'solana-mainnet-beta', network: 'base' }).chainNetwork).to.equal('solana-mainnet-beta')
+    expect(() => networks.ofNetworkAlone({ network: 'nowhere' })).to.throw('"ethereum-nowhere" is no network here')
+  })
+
   it('are networks that a chain of this server has, and no two are one', async () => {
     const manifests = await Promise.all(
       readdirSync(plugins).map(async (name) => (await import(new URL(`${name}/index.ts`, plugins).href)).default.manifest),

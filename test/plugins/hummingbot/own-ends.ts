@@ -10,6 +10,7 @@ import { startLocalProxy, type LocalProxy } from '../../../core/cli/local-proxy.
 import { createSocketTable } from '../../../core/base/socket-table.ts'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { admins, local, mined, oneChain } from '../../http/shared-server.ts'
+import { startFaultyProxy, type FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
 
 /** A checkout of Hummingbot 2.16, which is no part of this one. */
 export const folder = process.env['HUMMINGBOT_FOLDER']
@@ -18,13 +19,23 @@ export const scriptOf = (name: string) => fileURLToPath(new URL(name, import.met
 export interface Ends {
   readonly server: TestServer
   readonly proxy: LocalProxy
+  /** Before its node. */
+  readonly node: FaultyProxy
   stop(): Promise<void>
 }
 
 /** A server on the devnet whose wallet may swap, and `sluice proxy` before it. */
 export async function startEnds(tokens: readonly string[], spenders: readonly string[]): Promise<Ends> {
   const hummingbot = { port: 0, receiptSeconds: 6, defaultNetworks: { ethereum: 'local' } }
-  const server = await startServer({ ...oneChain, conf: { ...oneChain.conf, 'interfaces/hummingbot.yml': hummingbot } })
+  const node = await startFaultyProxy()
+  const server = await startServer({
+    ...oneChain,
+    conf: { ...oneChain.conf, 'interfaces/hummingbot.yml': hummingbot },
+    async between(url) {
+      node.target = url
+      return `http://127.0.0.1:${node.port}`
+    },
+  })
   const approvals = tokens.flatMap((token) => spenders.map((spender) => ['/evm/approve', { spender, token }] as const))
   for (const [route, more] of [['/evm/wrap', { amount: '50' }] as const, ...approvals]) {
     const { status, text, body } = await server.client.post(route, { ...local, address: admins, ...more })
@@ -44,9 +55,11 @@ export async function startEnds(tokens: readonly string[], spenders: readonly st
   return {
     server,
     proxy,
+    node,
     async stop() {
       await proxy.stop(0)
       await server.stop()
+      await node.stop()
     },
   }
 }

@@ -206,6 +206,21 @@ async def main():
         told = {name: str(value) for name, value in connector._lp_orders_metadata[order_id].items()}
         return {"failed": failed, "position": position, "signature": signature, "told": told}
 
+    async def refused_look():
+        """Its node does not have the position when it closes: it takes the refusal for proof that it is gone, and ends as complete."""
+        executor = new_executor("refused_look", size=Decimal("0.3"))
+        await opened(executor)
+        position = executor.lp_position_state.position_address
+        await say("no readings")
+        # As the executor asks: what it read is kept for five seconds under these.
+        asked = {"trading_pair": pair, "dex_name": dex, "trading_type": "clmm", "position_address": position}
+        while await connector.get_position_info(**asked) is not None:
+            await asyncio.sleep(0.2)
+        executor.early_stop(keep_position=True)
+        done = await ended(executor)
+        await say("readings")
+        return {**done, "position": position}
+
     async def stopped_while_opening():
         """It ends as failed, and forgets what it asked for: the position is in the list of the wallet's, where hummingbot-api finds and closes it."""
         executor = new_executor("stopped", size=Decimal("0.125"))
@@ -230,6 +245,7 @@ async def main():
         ("closeOut", close_out),
         ("lostOpen", lost_open),
         ("lostClose", lost_close),
+        ("refusedLook", refused_look),
         ("stoppedWhileOpening", stopped_while_opening),
     ]:
         await noted(name, run)

@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { parseUnits } from 'ethers'
 import type { Answer } from '../../../testkit/client.ts'
+import { runCommand } from '../../cli/run-command.ts'
 import { admins, local, mined, others, uniswap } from '../../http/shared-server.ts'
+import { healthy, lyingAtNewest } from '../../http/trouble/faulty-proxy.ts'
 import { rpcTo } from '../../kits/evm/test-chain.ts'
 import { until } from '../../transactions/site.ts'
 import { decimals, texts } from './bot.ts'
@@ -10,7 +12,7 @@ import { sharedServer } from './shared-server.ts'
 
 type Body = Answer['body']
 
-const names = ['life', 'closeOut', 'lostOpen', 'lostClose', 'stoppedWhileOpening'] as const
+const names = ['life', 'closeOut', 'lostOpen', 'lostClose', 'refusedLook', 'stoppedWhileOpening'] as const
 
 const finals = new Set(['CONFIRMED', 'REVERTED'])
 
@@ -20,6 +22,7 @@ describe('the LP executor of Hummingbot 2.16, from the checkout that HUMMINGBOT_
   let ends: Ends
   let seen: Body
   const books = new Map<string, Body>()
+  let orphaned: Body[] = []
 
   const submitted = async (path: string, fields: object) => {
     const { status, text, body } = await ends.server.client.post(path, { ...local, ...fields })
@@ -30,14 +33,14 @@ describe('the LP executor of Hummingbot 2.16, from the checkout that HUMMINGBOT_
   before(async function () {
     if (folder === undefined) return this.skip()
     ends = await startEnds(['WETH', 'USDC'], ['uniswap', 'uniswap/positions'])
-    const { client, rpcUrl } = ends.server
+    const { client } = ends.server
     await submitted('/evm/wrap', { address: others, amount: '100' })
     for (const token of ['WETH', 'USDC']) await submitted('/evm/approve', { address: others, spender: 'uniswap', token })
     const { pools } = (await client.get('/amm/pools', { ...uniswap, base: 'WETH', quote: 'USDC', version: 'v3' })).body
     const pool = String(pools[0].pool)
     const swap = (side: string, amount: string) =>
       submitted('/amm/trade', { ...uniswap, address: others, base: 'WETH', quote: 'USDC', side, amount, pool })
-    const rpc = rpcTo(rpcUrl)
+    const rpc = rpcTo(ends.node.target)
     const book = async (name: string) => {
       let found: Body
       await rpc('anvil_mine', 3)
@@ -64,6 +67,20 @@ describe('the LP executor of Hummingbot 2.16, from the checkout that HUMMINGBOT_
         await swap('BUY', '2')
       },
       fall: () => swap('SELL', '10'),
+      async 'no readings'() {
+        // A node that cannot be asked would have it told for a minute as it was read last.
+        const { body } = await client.get('/connector/config', { connector: 'uniswap' })
+        await ends.node.become(lyingAtNewest(body.contractAddresses.local.positionManagerAddress, ends.node))
+      },
+      async readings() {
+        await ends.node.become(healthy)
+        await until('its node reads again', async () => {
+          orphaned = JSON.parse(await runCommand(ends.server, ['positions', '--orphaned', '--json']))
+          return orphaned.every(({ amount0 }) => amount0 !== undefined)
+        })
+        for (const { tokenId } of orphaned)
+          await submitted('/amm/liquidity/remove', { connector: 'uniswap', address: admins, tokenId, burn: true })
+      },
       ...Object.fromEntries(
         names.flatMap((name) => ['before', 'after'].map((when) => [`book ${when} ${name}`, () => book(`${when} ${name}`)])),
       ),
@@ -150,6 +167,15 @@ describe('the LP executor of Hummingbot 2.16, from the checkout that HUMMINGBOT_
     for (const [side, { received }] of tokensOf(position).entries())
       expect(rawOf(returned[side], side) + rawOf([told.base_fee, told.quote_fee][side], side)).to.equal(rawOf(received, side))
     expect(Number(txFee)).to.be.closeTo(feesOf('lostClose'), 1e-15)
+  })
+
+  it('is listed as one that nobody follows where it counts its position as closed after a look that was refused', () => {
+    const { state, close, position } = seen.refusedLook
+    expect({ state, close }).to.deep.equal({ state: 'COMPLETE', close: 'POSITION_HOLD' })
+    expect(liquiditySent('refusedLook')).to.deep.equal(['open-position'])
+    expect(orphaned.map(({ tokenId, refused }) => [tokenId, refused.asked, refused.client])).to.deep.equal([
+      [position, 'position', 'client'],
+    ])
   })
 
   it('finds the position of an open that it was stopped in, and closes it', () => {

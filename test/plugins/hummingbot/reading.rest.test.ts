@@ -69,7 +69,7 @@ describe('what bots of Hummingbot read', function () {
         ['POST', '/amm/liquidity/add', 'up to 1.17'],
         ['POST', '/chain/balances', '1.18 to 2.2'],
         ['POST', '/ethereum/approve', '2.3 to 2.5'],
-        ['GET', '/connectors/uniswap/router/quote-swap', 'before 2.16'],
+        ['GET', '/connectors/uniswap/clmm/quote-swap', 'before 2.16'],
         ['POST', '/connectors/uniswap/amm/execute-swap/', 'before 2.16'],
       ] as const) {
         const { status, body } = await bot.refusal(method, path, { network: 'local' })

@@ -110,7 +110,17 @@ describe('Solana for bots of Hummingbot', function () {
       'The connector poolswap has no trading type AMM_RANGE; GET /plugins shows what it has.',
     ])
     const wrapped = await bot.refusal('POST', '/chains/solana/wrap', { network, address: wallet, amount: '1' })
-    expect(wrapped.body.message).to.contain('solana is not an EVM chain')
-    expect(wrapped.status).to.equal(501)
+    expect([wrapped.status, wrapped.body.message]).to.deep.equal([
+      501,
+      'solana-mainnet-beta is no network of EVM: there is nothing to wrap before a swap, which takes and pays the coin itself. Nothing was signed.',
+    ])
+    const unwrapped = await bot.refusal('POST', '/chains/solana/unwrap', { network, address: wallet })
+    const approval = { chainNetwork, address: wallet, spender: 'poolswap', token: 'BASE' }
+    const approved = await bot.refusal('POST', '/chains/ethereum/approve', approval)
+    const allowed = await bot.refusal('POST', '/chains/ethereum/allowances', { ...approval, tokens: ['BASE'] })
+    for (const { status, body } of [unwrapped, approved, allowed]) {
+      expect(status, body.message).to.equal(501)
+      expect(body.message).to.contain('solana-mainnet-beta is no network of EVM').and.not.to.contain('/evm')
+    }
   })
 })

@@ -48,6 +48,12 @@ export const quotes = ({ clmm, amm }: World): readonly Row[] => [
   })),
   {
     method: 'GET',
+    path: '/connectors/uniswap/router/quote-swap',
+    fields: { network: 'local', ...pair, amount: 0.01, slippagePct: 1 },
+    reads: { ...numbersOf(quoted), quoteId: 'text' },
+  },
+  {
+    method: 'GET',
     path: '/trading/swap/quote',
     fields: { ...newer, ...pair, amount: 0.01, connector: 'uniswap/clmm', slippagePct: 1 },
     reads: numbersOf(quoted),
@@ -80,6 +86,12 @@ export async function swaps({ clmm, amm, quoteId }: World): Promise<readonly Row
       method: 'POST',
       path: '/trading/router/execute-swap',
       fields: { ...swap, side: 'BUY', baseToken: 'USDC', quoteToken: 'WETH', amount: 20 },
+      reads: swapped,
+    },
+    {
+      method: 'POST',
+      path: '/connectors/uniswap/router/execute-swap',
+      fields: { network: 'local', ...pair, amount: 0.01, walletAddress: traders },
       reads: swapped,
     },
     { method: 'POST', path: '/trading/swap/execute', fields: { ...swap, connector: 'uniswap/amm', maxRetries: 10 }, reads: swapped },

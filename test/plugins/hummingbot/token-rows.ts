@@ -69,7 +69,8 @@ export const tokens = ({ weth, usdc }: World): readonly Row[] =>
 
 export const pools = ({ weth, usdc, clmm }: World): readonly Row[] =>
   [newer, older].flatMap((on): Row[] => [
-    { method: 'GET', path: '/pools', fields: on, reads: {} },
+    { method: 'GET', path: '/pools', fields: on, reads: pool },
+    { method: 'GET', path: '/pools', fields: { ...on, connector: 'uniswap', type: 'clmm' }, reads: pool },
     { method: 'GET', path: '/pools', fields: { ...on, search: 'WETH-USDC', connector: 'uniswap', type: 'clmm' }, reads: pool },
     { method: 'GET', path: '/pools/WETH-USDC', fields: { ...on, connector: 'uniswap', type: 'amm' }, reads: pool },
     {
@@ -103,5 +104,19 @@ export const pools = ({ weth, usdc, clmm }: World): readonly Row[] =>
       refused: [400, /the pool 0x/],
     })),
     { method: 'POST', path: `/pools/save/${clmm}`, query: newer, fields: {}, reads: { message: 'text', ...within('pool', pool) } },
+    ...['/trading/clmm/create-pool', '/trading/amm/create-pool', '/connectors/uniswap/clmm/create-pool'].map((path): Row => ({
+      method: 'POST',
+      path,
+      fields: { ...on, connector: 'uniswap', walletAddress: clmm, baseToken: 'WETH', quoteToken: 'USDC', initialPrice: 3000 },
+      reads: {},
+      refused: [501, /^create-pool is not served.*Nothing was signed/],
+    })),
+    ...['/trading/clmm/fetch-pools', '/connectors/uniswap/clmm/fetch-pools'].map((path): Row => ({
+      method: 'GET',
+      path,
+      fields: { ...on, connector: 'meteora', limit: 10 },
+      reads: {},
+      refused: [501, /^fetch-pools is not served.*\/pools\?search/],
+    })),
     { method: 'DELETE', path: `/pools/${clmm}`, fields: { ...on, type: 'clmm' }, query: newer, reads: { message: 'text' } },
   ])

@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { parse } from 'yaml'
+import { newClient } from '../../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../../testkit/client.ts'
+import { runCommand } from '../../cli/run-command.ts'
 import { admins, mined } from '../../http/shared-server.ts'
 import { startBehindProxy, type BehindProxy } from '../../http/trouble/behind-proxy.ts'
-import { faults, healthy, losingSends, lyingAtNewest, type Fault } from '../../http/trouble/faulty-proxy.ts'
+import { faults, healthy, losingSends, lyingAtNewest, refusing, type Fault } from '../../http/trouble/faulty-proxy.ts'
 import { until } from '../../transactions/site.ts'
 import { Bot, chainNetwork } from './bot.ts'
 
@@ -27,7 +29,7 @@ describe('positions that a bot of Hummingbot looks at each second', function () 
   let calls = 0
   let deepest = ''
   const own: string[] = []
-  /** One for each trouble: of those that are looked at, memory tells for a while. */
+  /** One for each trouble: those that were looked at are told as they were for a while. */
   const unseen: string[] = []
 
   const counting: Fault = async (exchange) => {
@@ -85,7 +87,12 @@ describe('positions that a bot of Hummingbot looks at each second', function () 
   }
 
   before(async () => {
-    stage = await startBehindProxy({ 'market.checkSeconds': 3_600 }, { 'interfaces/hummingbot.yml': { port: 0 } })
+    const rights = { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' }
+    const conf = {
+      'clients.yml': { clients: { client: rights, other: { ...rights, permissions: ['read', 'trade'] } } },
+      'interfaces/hummingbot.yml': { port: 0 },
+    }
+    stage = await startBehindProxy({ 'market.checkSeconds': 3_600 }, conf)
     client = createClient(stage.server.interfaceUrls['hummingbot'] ?? '', stage.server.certsDir)
     bot = new Bot(client)
     await done('/evm/wrap', { amount: '1' })
@@ -301,7 +308,7 @@ describe('positions that a bot of Hummingbot looks at each second', function () 
   })
 
   it('are not gone where the only node does not have them in its newest block, for however many blocks, while its final ones do', async () => {
-    const positionAddress = unseen[0] ?? expect.fail()
+    const positionAddress = await open()
     await stage.rpc('evm_setIntervalMining', 0)
     await stage.proxy.become(lyingAtNewest(manager, stage.proxy))
     for (let block = 0; block < manyBlocks; block += 1) {
@@ -311,6 +318,131 @@ describe('positions that a bot of Hummingbot looks at each second', function () 
     }
     await stage.proxy.become(healthy)
     expect(await look(positionAddress)).to.include({ address: positionAddress })
+  })
+
+  describe('while the node refuses to read them', () => {
+    let refused = 0
+    const refuseReadings = refusing(({ method }) => method === 'eth_call' && (refused += 1) > 0, { code: -32_000, message: 'try later' })
+    /** Asked as 2.16 asks, which takes any refusal for proof that a position is gone once it closes it. */
+    const asked = (positionAddress: string) =>
+      bot.answer('/connectors/uniswap/clmm/position-info', { network: 'local', positionAddress }).then(({ status }) => status)
+    async function refuseAfterLook(positionAddress: string): Promise<void> {
+      await stage.rpc('evm_setIntervalMining', 0)
+      await look(positionAddress)
+      refused = 0
+      await stage.proxy.become(refuseReadings)
+    }
+    /** Until its server has heard of that block, and has tried to read it. */
+    const readingFails = async (positionAddress: string) => {
+      await stage.rpc('evm_mine')
+      let status = 0
+      await until('a reading failed', async () => {
+        status = await asked(positionAddress)
+        return refused > 0
+      })
+      return status
+    }
+
+    it('are told as they were a moment ago, with each block', async () => {
+      const [positionAddress = ''] = own
+      await refuseAfterLook(positionAddress)
+      for (let block = 0; block < 3; block += 1) {
+        expect(await readingFails(positionAddress)).to.equal(200)
+        expect(await look(positionAddress)).to.include({ address: positionAddress })
+      }
+    })
+
+    it('are 503 once their wallet has sent what the journal does not know', async () => {
+      const [positionAddress = ''] = own
+      await refuseAfterLook(positionAddress)
+      expect(await readingFails(positionAddress)).to.equal(200)
+      await stage.rpc('eth_sendTransaction', { from: admins, to: admins, value: '0x0' })
+      await stage.rpc('evm_mine')
+      await until('that is seen', async () => (await asked(positionAddress)) === 503)
+    })
+
+    it('are 503 once a close of them is signed, whatever became of that', async () => {
+      const positionAddress = await open()
+      await refuseAfterLook(positionAddress)
+      await stage.proxy.become(healthy)
+      const removed = done('/amm/liquidity/remove', { connector: 'uniswap', tokenId: positionAddress, burn: true })
+      while (Number(Reflect.get(Object(await stage.rpc('txpool_status')), 'pending')) === 0) await sleep(20)
+      refused = 0
+      await stage.proxy.become(refuseReadings)
+      await stage.rpc('evm_mine')
+      await until('its block is known', async () => (await asked(positionAddress)) === 503)
+      await stage.proxy.become(healthy)
+      await stage.rpc('evm_setIntervalMining', 1)
+      await removed
+    })
+  })
+
+  describe('whose client was refused, so that it may take them for gone', () => {
+    const away = faults('secret')['is away'] ?? expect.fail()
+    let positionAddress = ''
+    const refused = async (path: 'position-info' | 'close', by = bot) => {
+      await stage.proxy.become(away)
+      const { status, body } = await by.refusal(path === 'close' ? 'POST' : 'GET', `/trading/clmm/${path}`, { ...venue, positionAddress })
+      expect(status, body.message).to.equal(503)
+      await stage.proxy.become(healthy)
+    }
+    const shown = () => runCommand(stage.server, ['positions', '--orphaned'])
+    const orphaned = async (): Promise<{ tokenId: string; refused?: object }[]> =>
+      JSON.parse(await runCommand(stage.server, ['positions', '--orphaned', '--json']))
+    const ids = async () => (await orphaned()).map(({ tokenId }) => tokenId)
+    /** A position may be told as it was. */
+    const isHealthyAgain = () =>
+      until('the node is there again', async () => {
+        const { status } = await stage.server.client.get('/evm/nonce', { ...local, address: admins })
+        return status === 200
+      })
+
+    before(async () => {
+      await stage.rpc('evm_setIntervalMining', 1)
+      positionAddress = await open()
+    })
+
+    it('are among those that nobody follows, until it is answered', async () => {
+      expect(await ids()).not.to.include(positionAddress)
+      await refused('position-info')
+      await isHealthyAgain()
+      const found = (await orphaned()).find(({ tokenId }) => tokenId === positionAddress)
+      expect(found).to.deep.include({ isFollowed: false })
+      expect(found?.refused).to.include({ asked: 'position', client: 'client', error: 'NETWORK' })
+      expect(await shown())
+        .to.match(new RegExp(`asking for it was refused to client at 20.*NETWORK`))
+        .and.to.contain(`"tokenId":"${positionAddress}"`)
+      expect(await look(positionAddress)).to.include({ address: positionAddress })
+      await until('that is stored', async () => !(await ids()).includes(positionAddress))
+    })
+
+    it('are not, where another client was refused that has never used them, and that is shown none but its own', async () => {
+      await newClient(stage.server.certsDir, 'other')
+      const clientsTold = async (by: Client) =>
+        (await by.get('/amm/liquidity/refused')).body.positions.map((each: { client: string }) => each.client)
+      const other = createClient(stage.server.url, stage.server.certsDir, 'other')
+      await refused('close')
+      expect(await clientsTold(other)).to.deep.equal([])
+      const stranger = createClient(stage.server.interfaceUrls['hummingbot'] ?? '', stage.server.certsDir, 'other')
+      await refused('close', new Bot(stranger))
+      stranger.close()
+      expect(await clientsTold(other)).to.deep.equal(['other'])
+      expect(await clientsTold(stage.server.client)).to.include.members(['client', 'other'])
+      other.close()
+      await isHealthyAgain()
+      await done('/amm/liquidity/collect_fees', { connector: 'uniswap', tokenId: positionAddress })
+      expect(await ids()).not.to.include(positionAddress)
+    })
+
+    it('are among them after a close that was refused, until they are closed', async () => {
+      await refused('close')
+      await isHealthyAgain()
+      expect(await look(positionAddress)).to.include({ address: positionAddress })
+      expect(await shown()).to.match(/its close was refused to client at 20.*nothing closed it since/)
+      expect(await ids()).to.include(positionAddress)
+      await done('/amm/liquidity/remove', { connector: 'uniswap', tokenId: positionAddress, burn: true })
+      expect(await ids()).not.to.include(positionAddress)
+    })
   })
 
   for (const [index, trouble] of troubles.entries())
