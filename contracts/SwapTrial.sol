@@ -6,6 +6,9 @@ pragma solidity ^0.8.20;
 ///
 /// For each swap come 97 bytes: 0 where the gas ended before it, 1 where the pool refused it, 2 where it worked (1), what the pool took of
 /// token0 and of token1, below 0 where it gave (32, 32), and the gas that it used (32). After one that the gas ended before come only such.
+///
+/// No swap leaves anything to the next one: neither what is written nor which addresses and slots are warm (EIP-2929), so that each uses the gas that it
+/// would use alone. The same holds of what is called before, where that reverts as this does.
 contract SwapTrial {
     struct Swap {
         // The pool, or the contract that keeps all pools.
@@ -32,10 +35,11 @@ contract SwapTrial {
             bool isFirst = i == 0;
             if (!isFirst && left < reserve + 500_000) break;
             uint256 given = left < reserve + mostGas ? (left > reserve ? left - reserve : left) : mostGas;
-            (bool done, int256 amount0, int256 amount1) = swapper.tries{gas: given}(swaps[i]);
-            uint256 used = left - gasleft();
-            // It may have ended for lack of gas.
-            if (!done && !isFirst && given < mostGas && used > given / 2) break;
+            (, bytes memory told) = address(swapper).call{gas: given}(abi.encodeCall(Swapper.tries, (swaps[i])));
+            (bool done, int256 amount0, int256 amount1, uint256 used) = (false, int256(0), int256(0), left - gasleft());
+            if (told.length == 128) (done, amount0, amount1, used) = abi.decode(told, (bool, int256, int256, uint256));
+            // It may have refused for lack of gas.
+            if (!done && !isFirst && given < mostGas) break;
             assembly {
                 let to := add(add(answer, 32), mul(97, i))
                 mstore8(to, add(1, done))
@@ -60,25 +64,34 @@ contract Swapper {
     // In storage, which no other contract reads.
     bytes32 private secret;
     address private target;
+    address private immutable owner = msg.sender;
 
     constructor(bytes32 secret_) {
         secret = secret_;
     }
 
-    function tries(SwapTrial.Swap calldata swap) external returns (bool done, int256 amount0, int256 amount1) {
+    /// Reverts with (bool done, int256 amount0, int256 amount1, uint256 used).
+    function tries(SwapTrial.Swap calldata swap) external {
+        // A plugin that could call it would be told the secret.
+        require(msg.sender == owner);
         target = swap.target;
         bytes memory call = swap.kept.length > 0 ? abi.encodeWithSelector(unlock, swap.kept) : swapOf(swap);
-        (bool ok, bytes memory reason) = swap.target.call{gas: gasleft() - gasleft() / 32}(call);
+        uint256 left = gasleft();
+        (bool ok, bytes memory reason) = swap.target.call{gas: left - left / 32}(call);
+        uint256 used = left - gasleft();
         bytes32 told;
         if (!ok && reason.length == 100 && bytes4(reason) == Swapped.selector)
             assembly {
                 told := mload(add(reason, 36))
             }
-        if (told == 0 || told != secret) return (false, 0, 0);
+        bool done = told != 0 && told == secret;
         assembly {
-            done := 1
-            amount0 := mload(add(reason, 68))
-            amount1 := mload(add(reason, 100))
+            let answer := mload(64)
+            mstore(answer, done)
+            mstore(add(answer, 32), mul(done, mload(add(reason, 68))))
+            mstore(add(answer, 64), mul(done, mload(add(reason, 100))))
+            mstore(add(answer, 96), used)
+            revert(answer, 128)
         }
     }
 

@@ -1,3 +1,4 @@
+import { isTooManyParts } from 'sluice/json'
 import { payerOf, SluiceError, type At } from 'sluice/plugin'
 import type { Pool } from 'undici'
 import { queryFailure, unavailable, type HttpAnswer } from './answers.ts'
@@ -107,8 +108,9 @@ function secondsOf(header: string | string[] | undefined): number | undefined {
   return seconds > 0 ? Math.ceil(seconds) : undefined
 }
 
-/** The body of some refusals is plain text. */
+/** The body of some refusals is plain text. Of more lists, objects and fields than the exchange sends nothing is made. */
 function parsed(text: string): unknown {
+  if (isTooManyParts(text)) return ''
   try {
     return JSON.parse(text)
   } catch {

@@ -1,6 +1,6 @@
 import { type Log, SluiceError, type At, type Book, type BookMarket, type BookStream, type BookUpdate, type Level } from 'sluice/plugin'
 import type { WebSocket } from 'undici'
-import { parseJson } from 'sluice/json'
+import { isTooManyParts, parseJson } from 'sluice/json'
 import { createTokenBucket, type ExchangeClock, type QueryInfo } from './api.ts'
 import { normalize } from 'sluice/decimal'
 import { trades } from './orders.ts'
@@ -175,7 +175,7 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
 
   function receive(data: unknown): void {
     lastMessageAt = performance.now()
-    const received = typeof data === 'string' ? parseJson(data) : undefined
+    const received = typeof data === 'string' && !isTooManyParts(data) ? parseJson(data) : undefined
     if (!is(message, received)) return
     if (received.channel === 'pong') {
       pauseMs = minPauseMs

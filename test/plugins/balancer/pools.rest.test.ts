@@ -6,7 +6,7 @@ import { poolAMM } from '../../../kits/amm/index.ts'
 import { weighted } from '../../../kits/amm/weighted/index.ts'
 import { pools } from '../../../plugins/balancer/pools.ts'
 import { addresses } from '../../devnet/addresses.ts'
-import { randomBits } from '../../kits/amm/v3/math/random-bits.ts'
+import { randomBits } from '../../../testkit/random-bits.ts'
 import { rejection } from '../../kits/amm/v2/rejection.ts'
 import { at, tokens } from '../../kits/amm/devnet-fixture.ts'
 import { openBalancer } from './balancer-fixture.ts'
@@ -132,7 +132,12 @@ describe('the pools of Balancer', () => {
     expect(around[0]).to.equal(withOracle)
     await pause(threeTokens, false)
     await pause(balancer.vault, true)
-    expect(await rejection(through())).to.include({ name: 'PAIR_NOT_FOUND' })
+    const closed = await rejection(through())
+    expect(closed).to.include({ name: 'PAIR_NOT_FOUND' })
+    expect(closed.message).to.match(/The pool 0x\w{40} exists and takes no swaps now: it or its exchange may be paused/)
+    expect(closed.message).not.to.match(/wrong address|exists on this network/)
+    const chosen = await rejection(amm.quote(sell, { pool: threeTokens }, at()))
+    expect(chosen.message.toLowerCase()).to.contain(`the pool ${threeTokens} exists and takes no swaps now`)
     await pause(balancer.vault, false)
     expect(await through()).to.deep.equal([threeTokens])
   })

@@ -3,7 +3,7 @@ import { SluiceError, type SharesPosition, type Token } from '../../../core/cont
 import { deployerAddress } from '../../../core/devnet/build-state.ts'
 import { rpcTo } from '../../kits/evm/test-chain.ts'
 import { at, tokens } from '../../kits/amm/devnet-fixture.ts'
-import { randomBits } from '../../kits/amm/v3/math/random-bits.ts'
+import { randomBits } from '../../../testkit/random-bits.ts'
 import { openBalancer } from './balancer-fixture.ts'
 import { vaultActs, type Act } from './vault-acts.ts'
 

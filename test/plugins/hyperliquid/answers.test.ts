@@ -120,4 +120,14 @@ describe('what Hyperliquid answers in place of a result', function () {
     await post.close()
     server.close()
   })
+
+  it('makes nothing of an answer of more lists, objects and fields than the exchange sends', async () => {
+    const server = createServer((_, response) => response.end(`[${'[],'.repeat(1_000_000)}[]]`)).listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const { port } = server.address() as AddressInfo
+    const post = createPost(`http://127.0.0.1:${port}`)
+    expect(await post('info', '{}', at.signal)).to.deep.equal({ is: 'answered', status: 200, body: '' })
+    await post.close()
+    server.close()
+  })
 })

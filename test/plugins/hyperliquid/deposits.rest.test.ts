@@ -203,15 +203,18 @@ describe('deposits to Hyperliquid', function () {
       }
     })
 
-    it('give the signer one allowed transfer for each network, from the settings', async () => {
+    it('give the signer one allowed transfer for each network and connector, from the settings, of those that are trusted', async () => {
       const files = signerFiles(server.settings, await allowedPlugins(server.settings))
-      const { networks } = policyFromFiles(files, readLock(server.settings.confDir))
+      const lock = readLock(server.settings.confDir)
+      const greedySha256 = lock['greedy']?.sha256
+      expect(lock['greedy']).to.include({ tier: 'trusted' })
+      const { networks } = policyFromFiles(files, lock)
       const deposits = networks.map((each) => [`${each.chain}/${each.network}`, each.keys === 'secp256k1' && each.deposits])
       const { token, recipient } = bridge
       expect(Object.fromEntries(deposits)).to.deep.include({
         'arbitrum/sepolia': [
           { token, recipient },
-          { token, recipient: stranger },
+          { token, recipient: stranger, plugin: greedySha256 },
         ],
         'hyperliquid/mainnet': [],
         'hyperliquid/testnet': [],

@@ -258,7 +258,7 @@ describe("Hyperliquid's actions whose answers are lost", () => {
 
     const other = await sendAmid(losesRequest, plan, wallet)
     const { rail } = venue.actions
-    expect(rail.replace?.cancelIsCheaper(other.step, null, head)).to.equal(true)
+    expect(rail.replace?.cancelIsCheaper?.(other.step, null, head)).to.equal(true)
     const noop = rail.replace?.cancel(wallet.address)
     const stopped = await venue.carryOut({ via: 'venue', steps: [noop ?? null], memo: null }, wallet, [other.sequence])
     expect(landedOf(only(stopped).reception).ok).to.equal(true)

@@ -13,6 +13,8 @@ import { here, pair, startAmmSite, venue, type AmmSite } from './amm-site.ts'
 
 const outcome = ({ status, body }: Answer): string => (status === 200 ? '200' : `${status} ${body?.name}`)
 const raw = (padded: string) => BigInt(padded.replace('.', ''))
+const stranger = 'HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC'
+const somebody = getBase58Encoder().encode(stranger)
 const confirmed = { txState: 'CONFIRMED', txStatus: 1 }
 
 describe('/amm/trade of an exchange on Solana', () => {
@@ -20,7 +22,7 @@ describe('/amm/trade of an exchange on Solana', () => {
   let client: Client
   let held: { base: string; quote: string }
   before(async () => {
-    site = await startAmmSite()
+    site = await startAmmSite({ network: { refuseWarnings: ['permanent-delegate', 'freeze-authority', 'account-delegate'] } })
     client = site.client
     const account = ({ address, program }: { address: string; program: string }) => associatedAddress(site.wallets[0], address, program)
     held = { base: await account(site.base), quote: await account(site.solana.mints.USDC) }
@@ -79,6 +81,57 @@ describe('/amm/trade of an exchange on Solana', () => {
     expect([outcome(below), below.body.errorCode]).to.deep.equal(['422 SWAP_PRICE_EXCEEDS_LIMIT_PRICE', 1008])
     const above = await refused({ limitPrice: String(Number(sell.price) * 1.0001) })
     expect([outcome(above), above.body.errorCode]).to.deep.equal(['422 SWAP_PRICE_LOWER_THAN_LIMIT_PRICE', 1009])
+  })
+
+  /** Changes bytes of an account behind everybody's back, until the work is done. */
+  const withChanged = async (account: string, change: (data: Uint8Array) => void, work: () => Promise<void>) => {
+    const before = site.solana.svm.getAccount(account as Address)
+    if (!before.exists) throw new Error(`There is no account ${account}.`)
+    const data = Uint8Array.from(before.data)
+    change(data)
+    site.solana.svm.setAccount({ ...before, data })
+    site.solana.blocks(1)
+    try {
+      await work()
+    } finally {
+      const { data: now } = site.solana.svm.getAccount(account as Address) as typeof before
+      // What it holds changes meanwhile.
+      const restored = Uint8Array.from(before.data)
+      if (restored.length === 165) restored.set(now.subarray(64, 72), 64)
+      site.solana.svm.setAccount({ ...before, data: restored })
+      site.solana.blocks(1)
+    }
+  }
+
+  it('buys no token whose accounts somebody may freeze, where the operator refuses that, says so, and lets it be sold', async () => {
+    const address = site.wallets[0]
+    expect(await price({ address })).to.not.have.property('warnings')
+    const freezes = (data: Uint8Array) => data.set([1, 0, 0, 0, ...somebody], 46)
+    await withChanged(site.base.address, freezes, async () => {
+      const warning = `freeze-authority: BASE at ${site.base.address}: ${stranger} may freeze accounts of it, out of which nothing moves then`
+      expect((await price({ address })).warnings).to.deep.equal([warning])
+      expect((await client.get('/network/token', { ...here, token: site.base.address })).body.warnings).to.deep.equal([warning])
+      const answer = await refused({ side: 'BUY' })
+      expect([outcome(answer), answer.body.details]).to.deep.equal(['404 TOKEN_NOT_SUPPORTED', { warnings: [warning] }])
+      expect(answer.body.message).to.contain('refuseWarnings of solana/local')
+      await site.polled((await sent()).txHash, confirmed)
+    })
+  })
+
+  it('buys nothing into an account of the wallet that a delegate may take from, and sells out of it', async () => {
+    const delegated = (data: Uint8Array) => {
+      data.set([1, 0, 0, 0, ...somebody], 72)
+      data.set([64, 66, 15], 121)
+    }
+    await withChanged(held.quote, delegated, async () => {
+      const { warnings } = await price({ address: site.wallets[0] })
+      expect(warnings).to.have.length(1)
+      expect(warnings[0])
+        .to.match(/^account-delegate: USDC at /)
+        .and.to.contain('may take up to 1 out of')
+      expect(outcome(await refused({ side: 'SELL' }))).to.equal('404 TOKEN_NOT_SUPPORTED')
+      await site.polled((await sent({ side: 'BUY' })).txHash, confirmed)
+    })
   })
 
   for (const [side, move] of [
@@ -167,10 +220,43 @@ describe('/amm/trade of an exchange on Solana', () => {
     site.solana.blocks(1)
     const account = await associatedAddress(address, site.solana.mints.USDC.address, site.solana.mints.USDC.program)
     expect(site.solana.svm.getAccount(account as Address).exists).to.equal(false)
-    const { txHash, expectedAmount } = await sent({ address })
-    const { fill } = await site.polled(txHash, confirmed)
+    // Of an account of 165 bytes: (165 + 128) × 6,960 lamports.
+    const rent = '0.002039280'
+    const lamportsOf = () => site.solana.svm.getBalance(address as Address) ?? 0n
+    const hadRaw = lamportsOf()
+    const quoted = await price({ address })
+    expect(quoted.rent).to.equal(rent)
+    const { txHash, expectedAmount, rent: said } = await sent({ address })
+    expect(said).to.equal(rent)
+    const { fill, txReceipt } = await site.polled(txHash, confirmed)
     expect(fill.amountOut).to.equal(expectedAmount)
     expect(site.heldRaw(account)).to.equal(raw(expectedAmount))
+    expect(Number(txReceipt.computeUnitsConsumed)).to.be.at.most(quoted.gasLimit)
+    expect(hadRaw - lamportsOf()).to.equal(BigInt(txReceipt.fee) + raw(rent))
+    const { transactions } = (await client.get('/transactions', { ...here, txHash })).body
+    expect(transactions[0].cost).to.include({ rawFee: String(txReceipt.fee), rent })
+    expect(transactions[0].planned.rent).to.equal(rent)
+    expect((await price({ address })).rent).to.equal('0.000000000')
+  })
+
+  it('says of the rent that a wallet with an account of too little coin lacks', async () => {
+    const address = site.wallets[2]
+    const found = site.solana.svm.getAccount(address as Address)
+    if (!found.exists) throw new Error('The wallet is not there.')
+    const bought = { address, base: 'USDC', quote: 'BASE', side: 'SELL', amount: '0.01' }
+    const account = (await associatedAddress(address, site.base.address, site.base.program)) as Address
+    const held = site.solana.svm.getAccount(account)
+    if (!held.exists) throw new Error('The account is not there.')
+    site.solana.svm.setAccount({ ...held, lamports: lamports(0n), data: new Uint8Array(), space: 0n })
+    site.solana.svm.setAccount({ ...found, lamports: lamports(2_000_000n) })
+    site.solana.blocks(2)
+    const answer = await refused(bought)
+    site.solana.svm.setAccount(held)
+    site.solana.svm.setAccount(found)
+    site.solana.blocks(2)
+    expect(outcome(answer)).to.equal('422 INSUFFICIENT_BALANCE')
+    expect(answer.body.details).to.include({ token: 'SOL', needed: '0.002039280', rent: '0.002039280' })
+    expect(answer.body.message).to.contain('0.002039280 SOL of that is rent')
   })
 
   it('reads the accounts of a swap once: the next one of the same tokens has one call less before it is sent', async () => {

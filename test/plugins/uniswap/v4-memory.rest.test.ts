@@ -14,7 +14,7 @@ import { devnetFiles } from '../../devnet/test-devnet.ts'
 import donor from '../../fixtures/uniswap-v4/V4Donor.json' with { type: 'json' }
 import hooks from '../../fixtures/uniswap-v4/TestHooks.json' with { type: 'json' }
 import { at, openDevnetFixture, tokens, type DevnetFixture } from '../../kits/amm/devnet-fixture.ts'
-import { randomBits } from '../../kits/amm/v3/math/random-bits.ts'
+import { randomBits } from '../../../testkit/random-bits.ts'
 import { consistentReads } from '../../kits/amm/walk/consistent-reads.ts'
 import { drawing } from '../../kits/amm/walk/any-swap.ts'
 import { heldAgainst } from '../../kits/amm/walk/given-or-refused.ts'

@@ -87,7 +87,7 @@ describe('positions of Uniswap v4', () => {
   }
   async function add(pool: TickPool, ticks: TickRange, offered: RangeAmounts, changed: Partial<RangeTerms> = {}, position?: TickPosition) {
     const { slippage } = terms(changed)
-    const { most: _, ...expected } = range.deposit(pool, ticks, offered, slippage)
+    const { most: _most, ends: _ends, ...expected } = range.deposit(pool, ticks, offered, slippage)
     const more = position && { position, tokenId: position.tokenId }
     const plan = range.add({ pool, range: ticks, most: offered, ...more }, terms(changed))
     const { receipt, moved } = await carryOut(plan, pool)
@@ -155,7 +155,12 @@ describe('positions of Uniswap v4', () => {
       const collecting = await held(tokenId)
       const collect = range.collect(collecting, terms())
       const collected = await carryOut(collect, pool)
-      expect(range.rangeFill(collected.receipt, collect.memo)).to.deep.equal({ tokenId, liquidity: 0n, ...collecting.unclaimed })
+      expect(range.rangeFill(collected.receipt, collect.memo)).to.deep.equal({
+        tokenId,
+        liquidity: 0n,
+        ...collecting.unclaimed,
+        fees: collecting.unclaimed,
+      })
       expect(collected.moved).to.deep.equal([collecting.unclaimed.amount0Raw, collecting.unclaimed.amount1Raw])
 
       await sell(b, first, 50_000_000n, pool.address)
