@@ -20,7 +20,7 @@ import { solanaControl } from './cards/solana-control.ts'
 import { lpCards } from './cards/lp.ts'
 import { perpCards } from './cards/perp.ts'
 import { sharesCards } from './cards/shares.ts'
-import { boundsBy, loansBy, quotedPairs, runsCard, type AddCard, type TestVenue, nodeCall } from './cards/venue.ts'
+import { boundsBy, loansBy, quotedPairs, removalAllowanceBy, runsCard, type AddCard, type TestVenue, nodeCall } from './cards/venue.ts'
 import {
   clusterQuoter,
   devnetBookOperators,
@@ -113,7 +113,10 @@ export function connectorCards(
         ammCards(venue, add)
       }
       if (types.includes('AMM_RANGE')) lpCards(venue, add, furtherVersions(plugin, venue))
-      if (types.includes('AMM_SHARES')) sharesCards(venue, add)
+      if (types.includes('AMM_SHARES')) {
+        venue.removalAllowance = removalAllowanceBy(sharesOf(plugin, venue))
+        sharesCards(venue, add)
+      }
       if (types.includes('PERP_AMM')) perpCards(venue, add)
       refillBooks = bookCards(venue, types, add)
     })
@@ -139,6 +142,12 @@ function furtherVersions({ venues }: LoadedPlugin, { chain, network }: TestVenue
 export function ammOf({ venues }: LoadedPlugin, { chain, network }: Pick<TestVenue, 'chain' | 'network'>) {
   const here = venues.find((each) => each.chain === chain && each.network === network)
   return here && 'AMM' in here.implementation ? here.implementation.AMM : undefined
+}
+
+/** @internal The same of its shares. */
+export function sharesOf({ venues }: LoadedPlugin, { chain, network }: Pick<TestVenue, 'chain' | 'network'>) {
+  const here = venues.find((each) => each.chain === chain && each.network === network)
+  return here && 'AMM_SHARES' in here.implementation ? here.implementation.AMM_SHARES : undefined
 }
 
 /** Stands for the cards until they are known: mocha runs no `before`, and passes, where `--grep` names no test that is there from the beginning. */

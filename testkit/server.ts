@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -9,7 +9,6 @@ import { bringUpDevnet } from '../core/devnet/start-devnet.ts'
 import { startKernel, type Kernel } from '../core/kernel.ts'
 import { builtInPlugins } from '../core/base/layout.ts'
 import { allowedPlugins, findPlugins, isDeclared, isSandbox, outlineOf, readPluginFiles, tryPlugins } from '../core/plugins/index.ts'
-import { keystoreHasKeys } from '../core/keys/keystore-files.ts'
 import { newSealing, seal, sealKey, timeOfRecord } from '../core/wallet/lock-seal.ts'
 import { passphraseFromFile } from '../core/keys/get-passphrase.ts'
 import { createClient } from './client.ts'
@@ -66,7 +65,7 @@ export async function startServer(
     },
   })
   if (trusted || !isSandbox(settings)) await trustDeclared(settings, trusted)
-  const devnet = between && (await bringUpDevnet(settings, () => {}))
+  const devnet = between && (await bringUpDevnet(settings, () => {}, { allowed: await allowedPlugins(settings) }))
   const proxied = devnet && { ...devnet, rpcUrl: await between(devnet.rpcUrl) }
   const kernel = await startKernel(settings, { print: () => {}, sayLoops, ...(proxied && { devnet: proxied }) }, instead)
   await kernel.pluginsLoaded
@@ -104,7 +103,7 @@ export async function trustPlugins(
             {
               sha256: readPluginFiles(folder).sha256,
               tier: isDeclared({ entry }) ? 'data' : 'trusted',
-              kind: 'connector',
+              kind: kindIn(entry),
               networks: {},
               signs: [],
               hosts: [],
@@ -115,20 +114,33 @@ export async function trustPlugins(
   if (lock.length > 0) await writeLock(confDir, Object.fromEntries(lock))
 }
 
+/** By its source alone: nothing of it is run here. */
+function kindIn(entry: string): LockedPlugin['kind'] {
+  const text = readFileSync(entry, 'utf8')
+  if (/\bdefineInterface\b/.test(text)) return 'interface'
+  return /\bdefineChain\b/.test(text) || /^kind: chain$/m.test(text) ? 'chain' : 'connector'
+}
+
 /** The same, with what they declare, as the operator's passphrase would seal it: the signer signs for them. */
 async function trustDeclared(settings: Settings, only?: readonly string[]): Promise<void> {
   const { confDir, wallet, data } = settings
   await trustPlugins(settings, only)
   const bare = readLock(confDir)
-  const mayTrade = settings.devnet.enabled || keystoreHasKeys(data.dir)
-  if (Object.keys(bare).length === 0 || !mayTrade) return
+  if (Object.keys(bare).length === 0) return
   const { found, ...others } = await allowedPlugins(settings)
-  const { loaded } = await tryPlugins(settings, { ...others, found: found.filter(({ tier }) => tier !== 'contained') })
+  // What kind each is, its code says.
+  const inServer = found
+    .filter(({ tier }) => tier !== 'contained')
+    .map((each) => {
+      const { lockedKind: _, ...own } = each
+      return own
+    })
+  const { loaded, interfaces } = await tryPlugins(settings, { ...others, found: inServer })
   const passphrase = passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile })
   const sealing = passphrase === undefined ? undefined : newSealing(1024)
   const key = passphrase === undefined || sealing === undefined ? undefined : await sealKey(passphrase, sealing)
   const records = Object.entries(bare).map(([name, record]): [string, LockedPlugin] => {
-    const plugin = loaded.find(({ sha256 }) => sha256 === record.sha256)
+    const plugin = [...loaded, ...interfaces].find(({ sha256 }) => sha256 === record.sha256)
     const whole: LockedPlugin = { ...record, ...(plugin && outlineOf(plugin)), allowedAt: timeOfRecord(data.dir, name, undefined) }
     return [name, key ? seal(key, name, whole) : whole]
   })

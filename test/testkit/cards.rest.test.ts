@@ -14,8 +14,17 @@ import { waitFor } from '../../testkit/cards/expect.ts'
 import { lpCards } from '../../testkit/cards/lp.ts'
 import { sharesCards } from '../../testkit/cards/shares.ts'
 import { perpCards } from '../../testkit/cards/perp.ts'
-import { ammOf, loadedPlugin } from '../../testkit/connector-contract.ts'
-import { loansBy, nodeCall, price, quotedPairs, waitForMined, type AddCard, type TestVenue } from '../../testkit/cards/venue.ts'
+import { ammOf, loadedPlugin, sharesOf } from '../../testkit/connector-contract.ts'
+import {
+  loansBy,
+  nodeCall,
+  price,
+  quotedPairs,
+  removalAllowanceBy,
+  waitForMined,
+  type AddCard,
+  type TestVenue,
+} from '../../testkit/cards/venue.ts'
 import { expectPaidOnly, readWalletChanges } from '../../testkit/cards/wallet-changes.ts'
 import { devnetBookOperators, devnetPerpOperator, devnetQuoter } from '../../testkit/devnet-operators.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
@@ -518,7 +527,10 @@ describe('the cards of connectors', function () {
       if (kind === 'book') bookCards(venue, ['CLOB'], add)
       if (kind === 'perp') perpCards(venue, add)
       if (kind === 'range') lpCards(venue, add)
-      if (kind === 'shares') sharesCards(venue, add)
+      if (kind === 'shares') {
+        venue.removalAllowance = removalAllowanceBy(sharesOf(loadedPlugin(server, name), venue))
+        sharesCards(venue, add)
+      }
       const verdict = await run?.().then(
         () => 'green',
         ({ message }: Error) => message,

@@ -140,6 +140,31 @@ export const wrappedPlugins: Readonly<Record<string, WrappedPlugin>> = {
     card: 'SHARES-06',
     says: /the call has to have terms\.deadline/,
   },
+  'shares-unsaid': {
+    kind: 'shares',
+    what: 'shares whose spender is not said',
+    wrap: 'removalAllowance: undefined',
+    card: 'SHARES-07',
+    says: /`removalAllowance` has to say who takes shares .*it says nothing\./,
+  },
+  'shares-doubled': {
+    kind: 'shares',
+    what: 'an allowance of shares for more than the wallet has',
+    wrap: `async removalAllowance(...all) { const found = await good.removalAllowance(...all); return found && { ...found, sharesRaw: 2n * found.sharesRaw } }`,
+    card: 'SHARES-07',
+    says: /`removalAllowance` has to say who takes shares .*the wallet has (\d+); it says 0x\w+ and (?!\1)\d+\./,
+  },
+  'shares-by-word': {
+    kind: 'shares',
+    what: 'shares by the word of a token',
+    wrap: `async removalAllowance(token, owner, at) {
+      const data = '0x70a08231' + owner.slice(2).toLowerCase().padStart(64, '0')
+      const { results: [first, held] } = await venue.reader.read([{ to: token, data: '0x0dfe1681' }, { to: token, data }], at)
+      return first.data.length === 66 ? { spender: venue.contracts.v2RouterAddress, sharesRaw: BigInt(held.data) } : undefined
+    }`,
+    card: 'SHARES-07',
+    says: /not by what the token says\. It names somebody for 0x0+5A1E5\./,
+  },
 }
 
 const manifest = (name: string, types: string, schema: string) => `manifest: {

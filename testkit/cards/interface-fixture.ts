@@ -2,7 +2,7 @@
 import { isAbort } from '../../core/base/async.ts'
 import { SluiceError } from '../../core/base/errors.ts'
 import { isObject } from '../../core/base/json.ts'
-import { parametersOf, type PathOutline, type ServedCall, type ServedInterface, type ServedPath } from '../../core/plugins/index.ts'
+import { parametersOf, type PathOutline, type PermittedInterface, type ServedCall, type ServedInterface } from '../../core/plugins/index.ts'
 import type { Answer, Client } from '../client.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -23,7 +23,7 @@ export interface TestInterface {
 /** What its paths gave and threw, since it was asked for last. */
 export interface WatchedInterface {
   /** The interface with its paths watched. */
-  watch(served: ServedInterface): ServedInterface
+  watch(served: PermittedInterface): PermittedInterface
   /** What is watched. */
   served(): ServedInterface | undefined
   /** What a handler threw that is no error of the table, or an answer of a wrong shape: its words, with the request. */
@@ -43,7 +43,7 @@ export function watchInterface(): WatchedInterface {
   let [calls, longest] = [0, 0]
   let waiting: (() => void)[] = []
   let served: ServedInterface | undefined
-  const watchedPath = (path: ServedPath): ServedPath => ({
+  const watchedPath = (path: PermittedInterface['paths'][number]): PermittedInterface['paths'][number] => ({
     ...path,
     async answer(fields, call) {
       for (const tell of waiting) tell()
@@ -54,9 +54,13 @@ export function watchInterface(): WatchedInterface {
         get signal() {
           return call.signal
         },
+        get isGone() {
+          return call.isGone
+        },
         delivered: call.delivered,
         rights: () => call.rights(),
         once: (...args) => call.once(...args),
+        follow: (...args) => call.follow(...args),
         preferences: call.preferences,
         addKey: (...args) => call.addKey(...args),
         call(...args) {

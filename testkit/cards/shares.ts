@@ -3,7 +3,7 @@ import type { AMMSharesAddResponse, AMMSharesPositionResponse, AMMSharesRemoveRe
 import { devnetTokenSymbols } from '../../core/contracts/devnet.ts'
 import { fromRaw } from '../../core/base/decimal.ts'
 import type { Answer } from '../client.ts'
-import { expectOk } from './expect.ts'
+import { expectOk, expectRefusal } from './expect.ts'
 import {
   addCards,
   approve,
@@ -29,7 +29,7 @@ import { addressKey } from '../../core/base/addresses.ts'
 /** What every exchange of the trading type AMM_SHARES must do. */
 export function sharesCards(venue: TestVenue, add: AddCard): void {
   const late = venue.shares?.noDeadline ? withoutDeadline : withDeadline
-  addCards([...changeCards, ...refusalCards, ...onChainCards, late], () => createFixture(venue), add)
+  addCards([...changeCards, ...refusalCards, ...onChainCards, late, removalAllowanceCard], () => createFixture(venue), add)
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -298,5 +298,63 @@ const withoutDeadline: Card<SharesFixture> = [
         expect((raws(fill.amounts)[index] ?? 0n) >= least, JSON.stringify({ fill, promised })).to.equal(true)
     }
     expect((await send('remove')).status, 'all shares were removed').to.equal(422)
+  },
+]
+
+const sayIt = '`removalAllowance` has to say who takes shares by an allowance when they are removed, and how many the wallet has.'
+const proveIt =
+  '`removalAllowance` has to return undefined for whatever is not shares of its own pools: prove that by the address of the token or by the factory, not by what the token says.'
+
+/** By the token itself. */
+async function balanceRaw(venue: TestVenue, token: string, owner: string): Promise<bigint> {
+  // balanceOf(address)
+  const data = `0x70a08231${owner.slice(2).toLowerCase().padStart(64, '0')}`
+  return BigInt(String(await nodeCall(venue, 'eth_call', { to: token, data }, 'latest')))
+}
+
+/** A contract of another address that answers each view as the token does: it passes the call on. @returns its address */
+async function imitated(venue: TestVenue, token: string): Promise<string> {
+  const address = '0x000000000000000000000000000000000005A1E5'
+  // CALLDATACOPY; STATICCALL of the token; RETURNDATACOPY; RETURN
+  const code = `0x3660006000376000600036600073${token.slice(2)}5afa3d600060003e3d6000f3`
+  await nodeCall(venue, 'anvil_setCode', address, code)
+  return address
+}
+
+const removalAllowanceCard: Card<SharesFixture> = [
+  'SHARES-07 who takes shares by an allowance when they are removed is what `removalAllowance` says, and of its own shares alone',
+  async ({ venue, add, remove, send, position, owner, shareToken, spender, tokens }) => {
+    const [other] = venue.wallets
+    const said = async (token: string, wallet = owner) =>
+      venue.removalAllowance?.(token, wallet).catch((error: unknown) => expect.fail(`${sayIt} For ${token} it throws: ${String(error)}`))
+    await add()
+    if (venue.shares?.noAllowance) {
+      expect(await said(shareToken), 'devnet.ts says shares.noAllowance, and `removalAllowance` names somebody').to.equal(undefined)
+      await remove()
+      return
+    }
+    await withoutAllowance(
+      venue,
+      owner,
+      shareToken,
+      async () => {
+        const refused = await send('remove')
+        expectRefusal(refused, '422 INSUFFICIENT_ALLOWANCE', 'remove')
+        const heldRaw = await balanceRaw(venue, shareToken, owner)
+        const named = await said(shareToken)
+        const why = `${sayIt} Removing was refused with ${refused.text}, and the wallet has ${heldRaw}; it says ${named ? `${named.spender} and ${named.sharesRaw}` : 'nothing'}.`
+        if (named === undefined) return expect.fail(why)
+        expect([addressKey(named.spender), named.sharesRaw], why).to.deep.equal([addressKey(refused.body.details.spender), heldRaw])
+        expect((await said(shareToken, other))?.sharesRaw ?? 0n, `${sayIt} Of ${other}`).to.equal(
+          await balanceRaw(venue, shareToken, other),
+        )
+        for (const token of [...(await addressesOf(venue, tokens)), named.spender, other, await imitated(venue, shareToken)])
+          expect(await said(token), `${proveIt} It names somebody for ${token}.`).to.equal(undefined)
+        // So much is enough.
+        await approve(venue, owner, shareToken, { amount: (await position()).shares, spender: named.spender })
+        await remove()
+      },
+      spender,
+    )
   },
 ]

@@ -3,7 +3,7 @@ import { getCreateAddress } from 'ethers'
 import type { Context } from 'mocha'
 import type { AMMPriceResponse } from '../../core/api/index.ts'
 import { devnetNetwork } from '../../core/config/settings.ts'
-import type { AMM, LoanTrial, Token } from '../../core/contracts/index.ts'
+import type { AMM, At, LoanTrial, SharesAllowance, Token } from '../../core/contracts/index.ts'
 import { devnetTokenSymbols, type BookOperators, type PerpOperator, type Quoter } from '../../core/contracts/devnet.ts'
 import { toQuoteChoice, toQuoteVenue, toSwap, readSwapRequest } from '../../core/handlers/amm/quote.ts'
 import type { Kernel } from '../../core/kernel.ts'
@@ -32,6 +32,8 @@ export interface TestVenue {
   noDeadline?: boolean
   /** By the plugin's devnet.ts: of its pools with shares. */
   shares?: SharesOnDevnet | undefined
+  /** What `removalAllowance` of its shares says. Absent: the connector has none. */
+  removalAllowance?: RemovalAllowance | undefined
   quoter: Quoter | undefined
   perpOperator?: PerpOperator | undefined
   bookOperators?: BookOperators | undefined
@@ -333,6 +335,16 @@ export async function loansBy(
   const tokens: readonly Token[] = Array.isArray(body) ? body : []
   const pairs = tokens.flatMap((tokenIn, index) => tokens.slice(index + 1).map((tokenOut) => ({ tokenIn, tokenOut })))
   return async () => (await amm.tryLoans?.(pairs, { signal: AbortSignal.timeout(30_000) })) ?? []
+}
+
+export type RemovalAllowance = (shareToken: string, owner: string) => Promise<SharesAllowance | undefined>
+
+/** The same of a connector that runs in another process: whatever it has is asked there. */
+export function removalAllowanceBy(
+  shares: { removalAllowance?(...asked: readonly [string, string, At]): Promise<SharesAllowance | undefined> } | undefined,
+): RemovalAllowance | undefined {
+  if (shares?.removalAllowance === undefined) return undefined
+  return async (shareToken, owner) => shares.removalAllowance?.(shareToken, owner, { signal: AbortSignal.timeout(30_000) })
 }
 
 /** By the quotes of the server that the cards ask. */
