@@ -8,6 +8,7 @@ import { parse } from 'yaml'
 import { loadSettings } from '../../../core/config/settings.ts'
 import { startAnvil, rpcTo, type Anvil } from '../../../core/devnet/anvil.ts'
 import { bringUpDevnet } from '../../../core/devnet/start-devnet.ts'
+import { allowedPlugins } from '../../../core/plugins/index.ts'
 
 /** A chain that outlives the servers, with the exchanges on it. Blocks come when we make them, so that what is pending stays so. */
 export interface Chain {
@@ -136,7 +137,7 @@ async function devnetState(): Promise<string> {
     env: {},
     flags: { 'devnet.enabled': true, 'devnet.port': 0, 'plugins.folders': [path.join(root, 'plugins')], 'data.dir': dataDir },
   })
-  const devnet = await bringUpDevnet(settings, () => {})
+  const devnet = await bringUpDevnet(settings, () => {}, { allowed: await allowedPlugins(settings) })
   try {
     return String(await rpcTo(devnet.rpcUrl)('anvil_dumpState'))
   } finally {

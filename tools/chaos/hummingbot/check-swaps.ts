@@ -41,8 +41,10 @@ function ofIntent(
   const evidence = { orders: orders.map(briefly), mined, entries: mined.map(({ txHash }) => shown(known.entryOf(txHash), states)) }
   const isOf = (txHash: string, signatures: readonly string[]) => signatures.some((signature) => isSame(signature, txHash, known))
   const booked = orders.flatMap((order) => (order.booked === 'filled' ? (order.signature ?? []) : []))
-  // What a line took was delivered, as far as a server can know.
-  const unread = orders.flatMap(({ calls }) => calls.flatMap(({ outcome }) => (outcome.is === 'lost' ? (outcome.unread() ?? []) : [])))
+  // What a line took was delivered, as far as a server can know: `sluice proxy` reports what its client has not read.
+  const unread = orders.flatMap(({ way, calls }) =>
+    calls.flatMap(({ outcome }) => (way === 'tls' && outcome.is === 'lost' ? (outcome.unread() ?? []) : [])),
+  )
   const others = mined.filter(({ txHash }) => !isOf(txHash, booked) && !isOf(txHash, unread))
   const unknown = orders.filter((order) => order.booked === 'unknown').length
   // Who got another order's transaction did not get its own (`shared`).
@@ -59,7 +61,8 @@ const onTheWayMs = 500
 
 /**
  * I1: no two orders have one transaction. A server that is killed after it wrote an answer, and before it wrote down that it had, leaves an
- * answer that counts as lost: where its bot had read it before and wanted the same again, it gets the same, once for each such death.
+ * answer that counts as lost: where its bot had read it before and wanted the same again, it gets the same, once for each such death. Not so where all
+ * orders came through `sluice proxy`, which reports to the next server what was read.
  */
 const shared = (orders: readonly SwapOrder[], known: IndexedHistory, { states, openAtDeaths }: DeliveryBook): Violation[] => {
   const filled = orders.filter(({ booked }) => booked === 'filled')
@@ -70,7 +73,7 @@ const shared = (orders: readonly SwapOrder[], known: IndexedHistory, { states, o
       ...own.flatMap(({ calls }) => calls.flatMap(({ outcome, endedAt }) => (outcome.is === 'signature' ? endedAt : []))),
     )
     const deaths = openAtDeaths.get(entry?.idempotencyKey ?? '') ?? []
-    const excused = isOneIntent ? deaths.filter((diedAt) => readAt < diedAt + onTheWayMs).length : 0
+    const excused = isOneIntent && own.some(({ way }) => way === 'tls') ? deaths.filter((diedAt) => readAt < diedAt + onTheWayMs).length : 0
     return own.length > 1 + excused
       ? [
           violation('I1', 'two orders were answered with one transaction', {

@@ -27,6 +27,7 @@ export interface SwapCall {
 export interface SwapOrder {
   readonly intent: SwapIntent
   readonly version: string
+  readonly way: Way
   readonly calls: readonly SwapCall[]
   /** What the bot books: a fill, a refusal, or that it never learned what became of it. */
   readonly booked: 'filled' | 'refused' | 'unknown'
@@ -75,10 +76,11 @@ export interface SwapBotsParts {
   readonly goOn: () => boolean
   /** At most so many at once. */
   readonly parallel: number
+  readonly ways: readonly Way[]
 }
 
 /** Bots that swap, each order to its end. */
-export async function swapAsBots({ world, calls, random, orders: count, goOn, parallel }: SwapBotsParts): Promise<SwapOrder[]> {
+export async function swapAsBots({ world, calls, random, orders: count, goOn, parallel, ways }: SwapBotsParts): Promise<SwapOrder[]> {
   const orders: SwapOrder[] = []
   const room = createRoom(Math.min(leastParallel, parallel), parallel)
   let begun = 0
@@ -93,7 +95,7 @@ export async function swapAsBots({ world, calls, random, orders: count, goOn, pa
     if (wants === 'too much') request.valueRaw = (request.valueRaw ?? 0n) + tooMuchRaw
     const intent = { id: request.id, wants, amountRaw: request.valueRaw ?? 0n, wallet: request.wallet }
     const place = async (name: string) => {
-      const order = await placeOrder({ world, calls, version, intent, random: own.fork(name), way: own.pick(['tls', 'proxy']) })
+      const order = await placeOrder({ world, calls, version, intent, random: own.fork(name), way: own.pick(ways) })
       for (const { sentAt, endedAt, outcome } of order.calls) if (outcome.is === 'signature') room.answered(endedAt - sentAt)
       orders.push(order)
     }
@@ -131,11 +133,12 @@ interface OrderParts {
 
 /** Until it is filled or refused for good, or its executor gives up. */
 async function placeOrder(parts: OrderParts): Promise<SwapOrder> {
-  const { version, intent, world, calls, random } = parts
+  const { version, intent, world, calls, random, way } = parts
   const done: SwapCall[] = []
   const order = (booked: SwapOrder['booked'], signature?: string): SwapOrder => ({
     intent,
     version: version.name,
+    way,
     calls: done,
     booked,
     ...(signature !== undefined && { signature }),

@@ -1,8 +1,10 @@
 import http from 'node:http'
 import https from 'node:https'
+import net from 'node:net'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startLocalProxy } from '../../../core/cli/local-proxy.ts'
 import type { Random } from '../random.ts'
 import type { World } from '../world.ts'
@@ -20,7 +22,9 @@ export type SwapOutcome =
 export type Way = 'tls' | 'proxy'
 
 /** What befalls a request. */
-type Fate = { readonly is: 'none' } | { readonly is: 'cut' | 'abort' | 'stall up' | 'stall down'; readonly afterMs: number }
+type Fate =
+  | { readonly is: 'none' }
+  | { readonly is: 'cut' | 'abort' | 'leave unread' | 'stall up' | 'stall down'; readonly afterMs: number }
 
 /** Of clients it is 300 s: here shorter, as all windows are. */
 export const clientLimitMs = 28_000
@@ -29,6 +33,7 @@ export function fateOf(random: Random, way: Way): Fate {
   const afterMs = random.chance(0.3) ? random.between(20, 150) : random.between(100, 1_500)
   const drawn = random.next()
   if (drawn < 0.1) return { is: 'abort', afterMs }
+  if (way === 'proxy' && drawn < 0.27) return { is: 'leave unread', afterMs }
   if (way === 'proxy' || drawn > 0.27) return { is: 'none' }
   if (drawn < 0.25) return { is: 'cut', afterMs }
   return { is: drawn < 0.26 ? 'stall up' : 'stall down', afterMs: random.between(0, 100) }
@@ -73,6 +78,13 @@ export async function startSwapCalls(world: World): Promise<SwapCalls> {
     async post(way, target, body, requestId, fate) {
       const { url, links } = ends[way]
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), 'x-request-id': requestId }
+      const unread = () => signatureIn(links.answerTo(requestId))
+      if (fate.is === 'leave unread') {
+        underWay += 1
+        await leaveUnread(new URL(target, url), { headers, body }, fate.afterMs)
+        underWay -= 1
+        return { is: 'lost', reason: 'the client left without reading', unread }
+      }
       const call = http.request(new URL(target, url), { method: 'POST', agent: false, headers })
       let link: Link | undefined
       call.on('socket', (socket) => {
@@ -92,7 +104,6 @@ export async function startSwapCalls(world: World): Promise<SwapCalls> {
       try {
         return await outcomeOf(call)
       } catch (error) {
-        const unread = () => signatureIn(links.answerTo(requestId))
         return { is: 'lost', reason: error instanceof Error ? error.message : String(error), unread }
       } finally {
         underWay -= 1
@@ -140,6 +151,22 @@ async function answerOf(call: http.ClientRequest): Promise<{ status: number; tex
   let text = ''
   for await (const part of incoming.setEncoding('utf8')) text += String(part)
   return { status: incoming.statusCode ?? 0, text }
+}
+
+/** Sends a request, reads nothing of its answer, and is reset. */
+async function leaveUnread(
+  url: URL,
+  { headers, body }: { readonly headers: Readonly<Record<string, string | number>>; readonly body: string },
+  afterMs: number,
+): Promise<void> {
+  const lines = Object.entries({ host: url.host, ...headers }).map(([name, value]) => `${name}: ${value}`)
+  const socket = net
+    .connect(Number(url.port), url.hostname)
+    .on('error', () => {})
+    .pause()
+  socket.write(`POST ${url.pathname} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
+  await sleep(afterMs)
+  socket.resetAndDestroy()
 }
 
 function signatureIn(answer: string | undefined): string | undefined {

@@ -7,7 +7,7 @@ import { checkHistory, nonces, ofJournal } from '../checker/check-history.ts'
 import { checkSwaps, type DeliveryBook } from '../hummingbot/check-swaps.ts'
 import { missingOfSwaps } from '../hummingbot/shown.ts'
 import { swapAsBots, type SwapOrder } from '../hummingbot/swap-bots.ts'
-import { startSwapCalls, type SwapCalls } from '../hummingbot/swap-calls.ts'
+import { startSwapCalls, type SwapCalls, type Way } from '../hummingbot/swap-calls.ts'
 import type { Random } from '../random.ts'
 import { watch } from '../traffic.ts'
 import { createWorld, type World } from '../world.ts'
@@ -19,6 +19,7 @@ interface Size {
   orders: number
   kills: number
   parallel: number
+  ways: readonly Way[]
 }
 
 /**
@@ -29,45 +30,61 @@ const windows = { receiptSeconds: 8, staleSeconds: 26, collectSeconds: 240, quot
 const orders = Number(process.env['SLUICE_HUMMINGBOT_OPERATIONS'] ?? 10_000)
 
 /** Bots of Hummingbot, which send no keys, swap over bad lines while servers are killed, blocks are slow and the chain is reorganised. */
-export const hummingbot: Scenario<Size> = {
-  name: 'hummingbot',
-  small: { orders: 150, kills: 3, parallel: 8 },
-  full: { orders, kills: Math.ceil(orders / 250), parallel: 128 },
-  async run(size, random, judge) {
-    const conf = { 'interfaces/hummingbot.yml': { port: 0, ...windows } }
-    const world = await createWorld({ random, patches: ['points'], conf })
-    world.chain.holdBaseFee(usualBaseFee)
-    let placed: readonly SwapOrder[] = []
-    const openAtDeaths = new Map<string, number[]>()
-    /** Whose row was open at an earlier death has nothing to say at the next one. */
-    const dead = new Set<string>()
-    const died = () => {
-      for (const { id, state, server, joins } of readDeliveries(world.home.dataDir)) {
-        const holder = JSON.stringify([id, server, joins])
-        if (state !== 'open' || dead.has(holder)) continue
-        dead.add(holder)
-        openAtDeaths.set(id, [...(openAtDeaths.get(id) ?? []), world.recorder.clock()])
+export const hummingbot = scenario('hummingbot', { orders: 150, kills: 3, parallel: 8 }, { orders, parallel: 128 }, ['tls', 'proxy'])
+/** All of them through `sluice proxy`. */
+export const hummingbotProxy = scenario(
+  'hummingbot-proxy',
+  { orders: 100, kills: 3, parallel: 8 },
+  { orders: Number(process.env['SLUICE_HUMMINGBOT_OPERATIONS'] ?? 1_000), parallel: 64 },
+  ['proxy'],
+)
+
+function scenario(
+  name: string,
+  small: Omit<Size, 'ways'>,
+  { orders: count, parallel }: Omit<Size, 'ways' | 'kills'>,
+  ways: readonly Way[],
+): Scenario<Size> {
+  return {
+    name,
+    small: { ...small, ways },
+    full: { orders: count, kills: Math.ceil(count / 250), parallel, ways },
+    async run(size, random, judge) {
+      const conf = { 'interfaces/hummingbot.yml': { port: 0, ...windows } }
+      const world = await createWorld({ random, patches: ['points'], conf })
+      world.chain.holdBaseFee(usualBaseFee)
+      let placed: readonly SwapOrder[] = []
+      const openAtDeaths = new Map<string, number[]>()
+      /** Whose row was open at an earlier death has nothing to say at the next one. */
+      const dead = new Set<string>()
+      const died = () => {
+        for (const { id, state, server, joins } of readDeliveries(world.home.dataDir)) {
+          const holder = JSON.stringify([id, server, joins])
+          if (state !== 'open' || dead.has(holder)) continue
+          dead.add(holder)
+          openAtDeaths.set(id, [...(openAtDeaths.get(id) ?? []), world.recorder.clock()])
+        }
       }
-    }
-    world.judge = async (history) => {
-      const rows = readDeliveries(world.home.dataDir)
-      const book: DeliveryBook = { states: new Map(rows.map(({ id, state }) => [id, state])), openAtDeaths }
-      const violations = checkHistory(history, [nonces], [ofJournal, checkSwaps(placed, book)])
-      const missing = missingOfSwaps(placed, rows.filter(({ joins }) => joins > 0).length)
-      if (violations.length === 0 && missing !== undefined) throw new Error(`No violation, and too little was shown: ${missing}.`)
-      return violations
-    }
-    return judge(world, async () => {
-      const calls = await startSwapCalls(world)
-      try {
-        const found = await amidTrouble({ world, calls, size, random, died })
-        placed = found.placed
-        return { ...found.figures, ...figuresOf(placed) }
-      } finally {
-        await calls.stop()
+      world.judge = async (history) => {
+        const rows = readDeliveries(world.home.dataDir)
+        const book: DeliveryBook = { states: new Map(rows.map(({ id, state }) => [id, state])), openAtDeaths }
+        const violations = checkHistory(history, [nonces], [ofJournal, checkSwaps(placed, book)])
+        const missing = missingOfSwaps(placed, rows.filter(({ joins }) => joins > 0).length)
+        if (violations.length === 0 && missing !== undefined) throw new Error(`No violation, and too little was shown: ${missing}.`)
+        return violations
       }
-    })
-  },
+      return judge(world, async () => {
+        const calls = await startSwapCalls(world)
+        try {
+          const found = await amidTrouble({ world, calls, size, random, died })
+          placed = found.placed
+          return { ...found.figures, ...figuresOf(placed) }
+        } finally {
+          await calls.stop()
+        }
+      })
+    },
+  }
 }
 
 interface Trouble {
@@ -79,7 +96,7 @@ interface Trouble {
   readonly died: () => void
 }
 
-async function amidTrouble({ world, calls, size: { orders: count, kills, parallel }, random, died }: Trouble) {
+async function amidTrouble({ world, calls, size: { orders: count, kills, parallel, ways }, random, died }: Trouble) {
   const over = new AbortController()
   let troubled = true
   const killed = killAgainAndAgain(world, { trades: count * callsOfOrder, kills }, random.fork('killer'), died).finally(
@@ -95,7 +112,7 @@ async function amidTrouble({ world, calls, size: { orders: count, kills, paralle
   ]
   try {
     const goOn = () => troubled
-    const placed = await swapAsBots({ world, calls, random: random.fork('bots'), orders: count, goOn, parallel })
+    const placed = await swapAsBots({ world, calls, random: random.fork('bots'), orders: count, goOn, parallel, ways })
     return { placed, figures: await killed }
   } finally {
     over.abort()

@@ -8,7 +8,7 @@ import { clocks } from './clocks.ts'
 import { cluster } from './cluster.ts'
 import { fullDisk } from './full-disk.ts'
 import { hyperliquid, orders } from './orders.ts'
-import { hummingbot } from './hummingbot.ts'
+import { hummingbot, hummingbotProxy } from './hummingbot.ts'
 import { hummingbotLiquidity, reorganisedLiquidity } from './hummingbot-liquidity.ts'
 import { killAgainAndAgain, kills } from './kills.ts'
 import { longJournal } from './long-journal.ts'
@@ -65,6 +65,7 @@ export const scenarios: readonly Scenario[] = [
   orders,
   hyperliquid,
   hummingbot,
+  hummingbotProxy,
   hummingbotLiquidity,
   reorganisedLiquidity,
   everything,

@@ -33,6 +33,7 @@ const filledBy = (signature: { txHash: string }, ...outcomes: readonly SwapOutco
 const orderOf = (booked: SwapOrder['booked'], ...outcomes: readonly SwapOutcome[]): SwapOrder => ({
   intent,
   version: '2.17',
+  way: 'tls',
   calls: outcomes.map((outcome, index) => ({ requestId: ['a', 'b', 'c'][index] ?? '', sentAt: 0, endedAt: 0, outcome })),
   booked,
 })
@@ -65,6 +66,13 @@ describe('the checker of swaps without keys', () => {
     expect(found([filledBy(second, lostAfter(second))], two)).to.deep.equal([tooOften])
     expect(found([filledBy(second, lostAfter(first))], two)).to.deep.equal([])
     expect(found([orderOf('refused', lostAfter(), refusal)], { ...one, journal: [entry('CONFIRMED', [first])] })).to.deep.equal([tooOften])
+  })
+
+  it('finds both also where a line took the answer, or a server died, on the way through the proxy, which reports what was read', () => {
+    const proxied = (order: SwapOrder): SwapOrder => ({ ...order, way: 'proxy' })
+    expect(found([proxied(filledBy(second, lostAfter(first)))], two)).to.deep.equal([tooOften])
+    const orders = [proxied(filledBy(first)), proxied(filledBy(first))]
+    expect(found(orders, one, { deaths: { 'once-a': [1] } })).to.deep.equal([doubled])
   })
 
   it('finds a trade of an order that never learned of it, unless the server says that its answer was lost', () => {

@@ -19,6 +19,7 @@ describe('whether a run of swaps showed anything', () => {
   const order = (index: number, booked: SwapOrder['booked'], last: string): SwapOrder => ({
     intent: { id: index, wants: 'one', amountRaw: 1n, wallet },
     version: versions[index % versions.length]?.name ?? '',
+    way: 'tls',
     calls: [outcomes[last] ?? expect.fail(last)].map((outcome) => ({ sentAt: 0, endedAt: 0, requestId: '', outcome })),
     booked,
   })
