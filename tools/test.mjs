@@ -6,7 +6,8 @@
 //                   `npm run test:rest -- --all` has more: the whole table of the image, all cards and compilers of the packages.
 //                   `-- --part 2/4` plays a quarter, for machines side by side. `-- --keep` writes what each file took into the table.
 //
-// The output of each mocha is printed when it ends; at the end the seconds of the longest files, and the sum of all, with every failure.
+// Of the quick tests a line is printed for each file that is done, or one bar on a terminal. Of the others a line is printed when a mocha begins, and its
+// output when it ends; at the end the seconds of the longest files, and the sum of all, with every failure.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -110,12 +111,21 @@ function processorSeconds() {
   return (Number(fields[13]) + Number(fields[14])) / 100
 }
 
-/** @returns all that Node printed, its exit code, and how long it took */
-function run(args, env = built) {
+/** Where mocha begins to sum up. */
+const summary = /^ +\d+ passing/m
+
+/** @returns all that Node printed, its exit code, and how long it took. With `isShown` it is printed as it comes, too, up to the summary. */
+function run(args, { env = built, isShown = false } = {}) {
   const began = performance.now()
   const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } })
   const said = []
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => said.push(chunk))
+  let isSummed = false
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      said.push(chunk)
+      isSummed ||= summary.test(Buffer.concat(said.slice(-2)).toString())
+      if (isShown && !isSummed) process.stdout.write(chunk)
+    })
   let processor = 0
   child.on('exit', () => {
     const all = processorSeconds()
@@ -167,10 +177,10 @@ async function fewModules() {
 const sum = { passing: 0, pending: 0, failing: 0 }
 const failures = []
 
-function report(name, { output, code, time }) {
+function report(name, { output, code, time }, { isShown = false } = {}) {
   const text = stripVTControlCharacters(output)
   const count = (word) => Number([...text.matchAll(new RegExp(`^ +(\\d+) ${word}`, 'gm'))].at(-1)?.[1] ?? 0)
-  process.stdout.write(`\n=== ${name} (${time})\n${output}`)
+  process.stdout.write(`\n=== ${name} (${time})\n${isShown ? '' : output}`)
   for (const word of Object.keys(sum)) sum[word] += count(word)
   if (count('failing') > 0) {
     // Without the counts of mocha, its own and those of a mocha that a test ran, so that the sum is the last number of the whole output.
@@ -188,7 +198,10 @@ function report(name, { output, code, time }) {
 async function runAll(jobs, most) {
   const queue = longestFirst(jobs)
   const work = async () => {
-    for (let job = queue.shift(); job !== undefined; job = queue.shift()) await job.run(job.name)
+    for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
+      console.log(`\n=== begins: ${job.name}`)
+      await job.run(job.name)
+    }
   }
   await Promise.all(Array.from({ length: most }, work))
 }
@@ -198,7 +211,7 @@ const timed = {}
 
 /** The packages are installed and used with one processor most of the time: this goes beside other tests. */
 async function runPackages(name) {
-  const ran = await run(['tools/package/run.mjs', '--packed'], {})
+  const ran = await run(['tools/package/run.mjs', '--packed'], { env: {} })
   timed[name] = ran.processor
   report(name, ran)
 }
@@ -250,7 +263,7 @@ const startedAt = performance.now()
 Object.assign(built, await fewModules())
 if (positionals[0] === 'rest') {
   // Servers that tests start as processes run dist/, which nothing may write to from here on: packing builds it whole.
-  const packed = await run(['tools/pack.mjs'], { SLUICE_CONFIRMED_NAMES: '' })
+  const packed = await run(['tools/pack.mjs'], { env: { SLUICE_CONFIRMED_NAMES: '' } })
   if (packed.code !== 0) report('pack', packed)
   await buildWhenStale()
   built.BUILT_SLUICE = 'dist'
@@ -277,7 +290,11 @@ if (positionals[0] === 'rest') {
   tellSeconds()
 } else {
   const files = allTests.filter((file) => !isRest(file))
-  report('quick tests', await run([mocha, '--parallel', '--jobs', String(cores + 1), ...files]))
+  console.log(`=== quick tests: ${files.length} files`)
+  const reporter = ['--reporter', path.join(root, 'tools/test-lines.mjs'), '--reporter-option', `files=${files.length}`]
+  const bar = process.stdout.isTTY ? ['--reporter-option', 'bar=yes'] : []
+  const args = [mocha, '--parallel', '--jobs', String(cores + 1), ...reporter, ...bar, ...files]
+  report('quick tests', await run(args, { isShown: true }), { isShown: true })
 }
 
 const seconds = Math.round((performance.now() - startedAt) / 1000)
