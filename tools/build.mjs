@@ -30,7 +30,17 @@ const dist = path.join(root, 'dist')
 const devnet = path.join(dist, 'sluice-devnet')
 const chunkFolder = path.join(dist, 'chunks')
 const stamp = path.join(dist, '.built')
-const sources = ['core', 'dashboard', 'kits', 'client', 'testkit', 'plugins', 'templates', 'tools/hyperliquid-simulator']
+const sources = [
+  'core',
+  'dashboard',
+  'kits',
+  'client',
+  'testkit',
+  'plugins',
+  'templates',
+  'tools/hyperliquid-simulator',
+  'tools/solana-node',
+]
 
 /** Modules that are started by their URL: the command line, threads, processes, what mocha runs for `sluice plugin test`, and `sluice plugin dev`. */
 const started = [
@@ -113,6 +123,9 @@ export async function buildWhenStale({ maps = false } = {}) {
     console.error(`Built dist/ from the changed sources in ${((performance.now() - began) / 1000).toFixed(1)} s.`)
   })
 }
+
+/** The names of the chunks that the latest build made. */
+export const latestChunks = () => stamped().chunks
 
 /** The folders of the packages whose code is in dist/, from the root. */
 export async function bundledPackages() {
@@ -304,6 +317,7 @@ async function build({ whole, maps = whole }) {
     entryPoints: [
       { in: 'tools/hyperliquid-simulator/local.ts', out: 'plugins/hyperliquid/local' },
       { in: 'tools/solana-node/local.ts', out: 'plugins/solana/local' },
+      { in: 'tools/solana-node/walk/judge.ts', out: 'plugins/solana/judge' },
     ],
     outdir: devnet,
     // It has a binary for each platform.
@@ -374,7 +388,7 @@ async function build({ whole, maps = whole }) {
   if (bundledByDevnet.length > 0) throw new Error(`The devnet's package has no file for licences of ${bundledByDevnet.join(', ')}.`)
 
   const chunks = [...files.keys()].filter((file) => path.dirname(file) === chunkFolder)
-  write(files, whole ? 0 : chunksKeptMs)
+  write(files)
   writeWhole(stamp, JSON.stringify({ state: before, whole, maps, chunks: chunks.map((file) => path.basename(file)), bundled }))
   return { server: bundles[0].metafile, local: local.metafile }
 }
@@ -687,12 +701,18 @@ export function declarations(entryPoints) {
   return wanted
 }
 
-/** Chunks of an earlier build stay for a day after it: a server that still runs may load one when it needs it. What is packed has none. */
+/**
+ * Chunks of an earlier build stay for a day after it, whichever build comes: a server that still runs may load one when it needs it. What is packed has
+ * none (tools/pack.mjs).
+ */
 const chunksKeptMs = 24 * 60 * 60 * 1000
 
+/** Chunks come before what imports them, and the page's document after what it names: a running server may read one between two others. */
+const writtenAt = ([file]) => (path.dirname(file) === chunkFolder ? 0 : path.extname(file) === '.html' ? 2 : 1)
+
 /** Writes what changed, and removes what is no longer made. */
-function write(files, keptMs) {
-  for (const [file, contents] of files) {
+function write(files) {
+  for (const [file, contents] of [...files].toSorted((one, other) => writtenAt(one) - writtenAt(other))) {
     if (existsSync(file) && readFileSync(file).equals(contents)) continue
     writeWhole(file, contents)
   }
@@ -705,8 +725,8 @@ function write(files, keptMs) {
       const file = path.join(dist, name)
       if (files.has(file)) continue
       // Its day begins now, however long ago it was made.
-      if (keptMs > 0 && path.dirname(file) === chunkFolder && made.has(path.basename(file))) utimesSync(file, new Date(), new Date())
-      else if (path.dirname(file) !== chunkFolder || Date.now() - statSync(file).mtimeMs > keptMs) rmSync(file)
+      if (path.dirname(file) === chunkFolder && made.has(path.basename(file))) utimesSync(file, new Date(), new Date())
+      else if (path.dirname(file) !== chunkFolder || Date.now() - statSync(file).mtimeMs > chunksKeptMs) rmSync(file)
     }
   }
   // A folder that is left without files would be taken for a plugin, or for the configuration that a home begins with.

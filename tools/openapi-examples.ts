@@ -251,12 +251,15 @@ const steps: readonly (() => Promise<void>)[] = [
 ]
 // Of a plugin that broke the bounds of its plan: test/http/quarantine.rest.test.ts has one.
 examples['PluginsLift'] = captured.PluginsLift
+// Of a node that is away: test/plugins/hummingbot/watched-positions.rest.test.ts has one.
+examples['AMMLiquidityRefused'] = captured.AMMLiquidityRefused
 // Everything after it would be stopped, and the clients here have no limits: test/limits/one-server/stops.rest.test.ts and market-check.rest.test.ts have them. A book of
 // trades is that of test/http/books.rest.test.ts, alerts need a conf/alerts.yml: those are of a server whose wallets have little of the coin.
 const decided = [
   'Limits',
   'LimitsCheck',
   'Books',
+  'Ledger',
   'Alerts',
   'AlertsSilencesPost',
   'AlertsSilencesDelete',

@@ -7,18 +7,21 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, 
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { publishedManifest } from './build.mjs'
+import { latestChunks, publishedManifest } from './build.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const packages = path.join(root, 'dist', 'packages')
 const names = ['sluice', 'sluice-devnet']
 const confirmed = (process.env.SLUICE_CONFIRMED_NAMES ?? '').split(',').map((name) => name.trim())
 
+/** Those that are packed: in a checkout earlier ones stay, for servers that run. */
+let chunks
 if (!process.argv.includes('--packed')) {
   run(process.execPath, [path.join(root, 'tools', 'build.mjs')])
   rmSync(packages, { recursive: true, force: true })
   mkdirSync(packages, { recursive: true })
   for (const folder of [root, path.join(root, 'dist', 'sluice-devnet')]) pack(folder, packages)
+  chunks = new Set(latestChunks())
 }
 const isPublic = names.every((name) => confirmed.includes(name))
 for (const file of readdirSync(packages)) packAgain(path.join(packages, file))
@@ -41,6 +44,9 @@ function packAgain(tarball) {
   const file = path.join(folder, 'package', 'package.json')
   const { private: isPrivate, ...manifest } = publishedManifest(JSON.parse(readFileSync(file, 'utf8')))
   writeFileSync(file, `${JSON.stringify(isPublic ? manifest : { ...manifest, private: isPrivate }, null, 2)}\n`)
+  const chunkFolder = path.join(folder, 'package', 'dist', 'chunks')
+  if (chunks && existsSync(chunkFolder))
+    for (const name of readdirSync(chunkFolder)) if (!chunks.has(name)) rmSync(path.join(chunkFolder, name))
   rmSync(tarball)
   pack(path.join(folder, 'package'), packages)
   rmSync(folder, { recursive: true })

@@ -21,9 +21,14 @@ describe('the bundled server', function () {
   const home = path.join(folder, 'home')
   const servers: { child: ChildProcess; ended: Promise<unknown> }[] = []
   let checkout: Checkout
+  /** The chunks of a build before the whole one. */
+  let builtFirst: string[]
 
   before(async () => {
     checkout = new Checkout(path.join(folder, 'checkout'))
+    await checkout.sluice(['--version'])
+    builtFirst = checkout.chunksBuilt()
+    checkout.changeSources()
     checkout.build()
     await checkout.install(installed)
     cpSync(path.join(checkout.folder, 'conf'), path.join(home, 'conf'), { recursive: true })
@@ -76,6 +81,11 @@ describe('the bundled server', function () {
     expect(plugins.filter((name) => !existsSync(path.join(checkout.dist, 'plugins', name, 'index.js')))).to.deep.equal([])
   })
 
+  it('is built whole beside what a server of an earlier build may still load', () => {
+    expect(checkout.chunksThere()).to.include.members(builtFirst)
+    expect(checkout.chunksBuilt()).to.not.include.members(builtFirst)
+  })
+
   it('has no source, and what only a devnet needs is in a package of its own', () => {
     const files = readdirSync(checkout.dist, { recursive: true }).map(String)
     // What `sluice plugin new` writes is no source of Sluice.
@@ -93,6 +103,10 @@ describe('the bundled server', function () {
 
   it('is built when sources changed, by one of the processes that ask at once, and not again', async () => {
     expect((await checkout.sluice(['--version'])).output).to.match(/^\d+\.\d+\.\d+\n$/)
+    const { child, client, ended } = await start(path.join(checkout.folder, 'bin', 'sluice'), { SLUICE_DEVNET_ENABLED: 'false' })
+    const running = checkout.chunksBuilt()
+    // The server may have been built long ago.
+    checkout.chunksAreFrom(twoDaysAgo)
     checkout.changeSources()
     // Left by a build that was killed.
     writeFileSync(path.join(checkout.dist, '.building'), '999999999')
@@ -100,22 +114,15 @@ describe('the bundled server', function () {
     expect(outputs.map(({ status }) => status)).to.deep.equal([0, 0, 0])
     expect(outputs.filter(({ output }) => output.startsWith('Built dist/'))).to.have.length(1)
     expect((await checkout.sluice(['--version'])).output).to.match(/^\d+\.\d+\.\d+\n$/)
-  })
 
-  it('goes on where it runs and is built anew: what was replaced stays for a day', async () => {
-    const { child, client, ended } = await start(path.join(checkout.folder, 'bin', 'sluice'), { SLUICE_DEVNET_ENABLED: 'false' })
-    const running = checkout.chunksBuilt()
-    // The server may have been built long ago.
-    checkout.chunksAreFrom(twoDaysAgo)
-    checkout.changeSources()
-    await checkout.sluice(['--version'])
+    // The server that runs goes on: what was replaced stays for a day.
     expect(checkout.chunksThere()).to.include.members(running)
     expect(checkout.chunksBuilt()).to.not.include.members(running)
-    expect((await client.get('/connectors')).status).to.equal(200)
+    // By chunks that are loaded with the first request for them.
+    for (const each of ['/connectors', '/openapi.json']) expect((await client.get(each)).status, each).to.equal(200)
     client.close()
     child.kill('SIGTERM')
     expect(await ended).to.deep.equal([0, null])
-
     checkout.chunksAreFrom(twoDaysAgo)
     checkout.changeSources()
     await checkout.sluice(['--version'])
@@ -123,7 +130,7 @@ describe('the bundled server', function () {
     expect(checkout.chunksThere().filter((name) => running.includes(name) && !needed.includes(name))).to.deep.equal([])
   })
 
-  it('has the plugins that git knows built in, and tries those that somebody put beside them, broken ones too', async () => {
+  it('has the plugins built in that git knows, as long as it does, and tries those that somebody put beside them, broken ones too', async () => {
     const plugins = path.join(checkout.folder, 'plugins')
     writeTellingPlugin(plugins, 'of-the-release')
     checkout.git('add', 'plugins/of-the-release')
@@ -131,11 +138,9 @@ describe('the bundled server', function () {
     mkdirSync(path.join(plugins, 'broken'))
     writeFileSync(path.join(plugins, 'broken', 'index.ts'), 'export default {\n')
     const loads = path.join(folder, 'loads')
-    const { output } = await checkout.sluice(['plugin', 'list'], {
-      SLUICE_DEVNET_ENABLED: 'true',
-      SLUICE_PLUGINS_WEAK_CONTAINMENT: 'true',
-      LOADS: loads,
-    })
+    const listed = () =>
+      checkout.sluice(['plugin', 'list'], { SLUICE_DEVNET_ENABLED: 'true', SLUICE_PLUGINS_WEAK_CONTAINMENT: 'true', LOADS: loads })
+    const { output } = await listed()
     expect(output)
       .to.match(/^of-the-release +connector +built in /m)
       .and.match(/^dropped-in +connector +contained /m)
@@ -150,21 +155,10 @@ describe('the bundled server', function () {
     expect(loaded.filter((line) => line.startsWith('of-the-release'))).to.deep.equal(['of-the-release in the process'])
     // In a process of its own, which has no variable that names the file.
     expect(loaded.filter((line) => line.startsWith('dropped-in'))).to.deep.equal([])
-  })
 
-  it('has a plugin built in as long as git knows it, whether or not a source changed', async () => {
-    const listed = async () => {
-      const environment = { SLUICE_DEVNET_ENABLED: 'true', SLUICE_PLUGINS_WEAK_CONTAINMENT: 'true' }
-      const { output } = await checkout.sluice(['plugin', 'list'], environment)
-      return /^known-for-a-while +connector +(built in|contained) /m.exec(output)?.[1] ?? output
-    }
-    const plugin = 'plugins/known-for-a-while'
-    writeTellingPlugin(path.join(checkout.folder, 'plugins'), path.basename(plugin))
-    checkout.git('add', plugin)
-    expect(await listed()).to.equal('built in')
-    checkout.git('rm', '--cached', '-r', '--quiet', plugin)
-    expect(await listed()).to.equal('contained')
-    rmSync(path.join(checkout.folder, plugin), { recursive: true })
+    // No source changes.
+    checkout.git('rm', '--cached', '-r', '--quiet', 'plugins/of-the-release')
+    expect((await listed()).output).to.match(/^of-the-release +connector +contained /m)
   })
 
   it('runs the cards of a built-in plugin by `plugin test`, also of one that the settings disable', async () => {
@@ -237,7 +231,7 @@ describe('the bundled server', function () {
     const folders = { SLUICE_PLUGINS_FOLDERS: `plugins,${path.join(folder, 'looping')}` }
     // In a host it would hold up itself alone.
     const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...folders }
-    execFileSync(process.execPath, [command, 'plugin', 'trust', 'looping', '--yes'], { cwd: home, env, stdio: 'pipe' })
+    execFileSync(process.execPath, [command, 'plugin', 'trust', 'looping', '--yes', '--trusted'], { cwd: home, env, stdio: 'pipe' })
     const { ended, client, output } = await start(command, {
       ...folders,
       SLUICE_LIMITS_PLUGIN_STALL_SECONDS: '10',

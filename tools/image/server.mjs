@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 /** The operator's word, given on this machine, that a plugin may run in the server. Gives the file. */
 export function trustPlugin(home, plugins, name) {
   cpSync(path.join(root, 'conf'), path.join(home, 'conf'), { recursive: true })
-  const args = ['--home', home, '--set', `plugins.folders=plugins,${plugins}`, 'plugin', 'trust', name, '--yes']
+  const args = ['--home', home, '--set', `plugins.folders=plugins,${plugins}`, 'plugin', 'trust', name, '--yes', '--trusted']
   const { status, stderr } = spawnSync(process.execPath, [path.join(root, 'bin', 'launch.mjs'), ...args], { encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
   return path.join(home, 'sluice.lock')

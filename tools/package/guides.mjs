@@ -83,7 +83,7 @@ describe('the guides for authors, with the packages', () => {
       for (const [index, { language, text, line }] of fences.entries()) {
         if (language !== 'sh') continue
         // It asks at a terminal.
-        const typed = text.replace(/plugin trust \w+/, '$& --yes')
+        const typed = text.replace(/plugin trust \w+/, '$& --yes --trusted')
         const { code, printed } = run('sh', ['-euc', typed], { cwd })
         expect(code, printed).to.equal(0)
         const shown = fences[index + 1]

@@ -5,6 +5,8 @@ import {
   chmodSync,
   closeSync,
   copyFileSync,
+  cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -104,12 +106,17 @@ export const filesIn = (cwd) =>
     .filter((name) => !/^(node_modules|package(-lock)?\.json)$/.test(name))
     .toSorted()
 
+/** What the first server saved of its devnet. Other homes begin with it: to deploy all exchanges takes as long as many tests. */
+const keptDevnet = path.join(place, 'the devnet')
+
 /** Starts the server, as a service manager does, and waits until it says that it is ready; with `isReady: false`, that it is up. */
 export async function start(
   cwd,
   args,
   { env = environment(), program = path.join(cwd, 'node_modules', '.bin', 'sluice'), before = [], isReady = true } = {},
 ) {
+  const devnet = args.includes('--devnet') && path.resolve(cwd, args[args.indexOf('--home') + 1 || args.length] ?? '', 'data', 'devnet')
+  if (devnet && existsSync(keptDevnet) && !existsSync(devnet)) cpSync(keptDevnet, devnet, { recursive: true })
   const child = spawn(program, [...before, 'start', '--port', '0', ...args], {
     cwd,
     env,
@@ -136,6 +143,7 @@ export async function start(
     kill()
     throw new Error(`The server did not start:\n${printed}`)
   }
+  if (devnet && !existsSync(keptDevnet)) cpSync(devnet, keptDevnet, { recursive: true })
   return {
     url,
     printed: () => printed,

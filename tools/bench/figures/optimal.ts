@@ -4,7 +4,7 @@ import { distanceToBest, type Distance } from '../../../test/kits/pools/routing/
 import { randomWorld, worldKinds, type World } from '../../../test/kits/pools/routing/random-worlds.ts'
 import { bestBySdk, sdkPackage } from '../../../test/kits/pools/routing/v3-sdk.ts'
 import { hasOracle, oraclesInstall } from '../../../test/oracles.ts'
-import { randomBits } from '../../../test/kits/amm/v3/math/random-bits.ts'
+import { randomBits } from '../../../testkit/random-bits.ts'
 import { median, percentile, perSecond, times, type Row } from '../measuring.ts'
 
 /** No two the same. */
