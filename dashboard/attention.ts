@@ -122,14 +122,26 @@ const viewOf: Readonly<Record<string, string>> = {
   limitReached: 'clients',
   booksDiffer: 'wallets',
   pluginQuarantined: 'plugins',
+  pluginRefused: 'plugins',
+  approvalWaits: 'approvals',
   nearLiquidation: 'positions',
   outOfRange: 'positions',
   certificateExpiring: 'clients',
 }
 
 const ofServer = ({ health, stops }: Known): Item[] => [
-  ...(health?.failing ?? []).map(({ part, reason }): Item => ({ tone: 'bad', text: `${part} fails: ${reason}`, link: linkTo('') })),
-  ...(stops?.stops ?? []).map((stop): Item => ({ tone: 'bad', text: `${stop.mode} is set for ${heldBy(stop)}`, link: linkTo('') })),
+  ...(health?.failing ?? []).map(({ part, reason }): Item => ({
+    tone: 'bad',
+    text: `${part} fails: ${reason}`,
+    link: linkTo(''),
+    told: [`notReady ${part}`],
+  })),
+  ...(stops?.stops ?? []).map((stop): Item => ({
+    tone: 'bad',
+    text: `${stop.mode} is set for ${heldBy(stop)}`,
+    link: linkTo(''),
+    told: [`tradingStopped ${stop.mode} ${stop.of === 'all' ? 'all' : `the ${heldBy(stop)}`}`],
+  })),
 ]
 
 const ofTransactions = ({ open = [], hasMoreOpen = false, now }: Known): Item[] => [
@@ -215,11 +227,14 @@ function ofNetworks({ networks = [] }: Known): Item[] {
       tone: 'bad',
       text: `${of.length} networks are down (${names(of).slice(0, mostDownAlone).join(', ')} and ${of.length - mostDownAlone} more): ${error}`,
       link: linkTo(''),
-      told: names(of).map((name) => `networkBehind ${name}`),
+      told: names(of).flatMap(toldOf),
     })),
     ...ofEachNetwork(networks.filter(({ error = '' }) => together.every(([of]) => of !== error))),
   ]
 }
+
+/** Of a network that is down or behind. */
+const toldOf = (name: string): string[] => ['networkBehind', 'noGoodNode', 'notReady'].map((rule) => `${rule} ${name}`)
 
 /** Without a node it was never set up. Not each network tells of its nodes. */
 const isSetUp = ({ nodes, rpcUrl }: NetworkStatus): boolean => (nodes === undefined ? rpcUrl !== '' : nodes.length > 0)
@@ -229,7 +244,7 @@ const ofEachNetwork = (networks: readonly NetworkStatus[]): Item[] =>
     const { chain, network, error, currentBlockSeconds, nodes } = status
     const name = `${chain}/${network}`
     if (error !== undefined)
-      return !isSetUp(status) ? [] : [{ tone: 'bad', text: `${name} is down: ${error}`, link: linkTo(''), told: [`networkBehind ${name}`] }]
+      return !isSetUp(status) ? [] : [{ tone: 'bad', text: `${name} is down: ${error}`, link: linkTo(''), told: toldOf(name) }]
     const isBehind = currentBlockSeconds > oldBlockSeconds && network !== 'local'
     return [
       ...(isBehind
@@ -238,7 +253,7 @@ const ofEachNetwork = (networks: readonly NetworkStatus[]): Item[] =>
               tone: 'bad',
               text: `${name} is behind: its newest block is ${duration(currentBlockSeconds)} old`,
               link: linkTo(''),
-              told: [`networkBehind ${name}`],
+              told: toldOf(name),
             } as const,
           ]
         : []),
@@ -266,10 +281,16 @@ const ofPeople = ({ approvals, plugins = [] }: Known): Item[] => [
     tone: 'warn',
     text: `Request ${id} of ${client} waits for a second person: ${path}`,
     link: linkTo('approvals'),
+    told: [`approvalWaits ${id}`],
   })),
   ...plugins
     .filter(({ state }) => state === 'refused')
-    .map(({ name }): Item => ({ tone: 'warn', text: `The plugin ${name} is refused`, link: linkTo('plugins') })),
+    .map(({ name }): Item => ({
+      tone: 'warn',
+      text: `The plugin ${name} is refused`,
+      link: linkTo('plugins'),
+      told: [`pluginRefused ${name}`],
+    })),
 ]
 
 /** As long as the server's log has warned of its own. */

@@ -78,7 +78,7 @@ async function readStream(tell: (told: Told) => void): Promise<boolean> {
   let silence = setTimeout(() => ending.abort(), silenceMs)
   const headers: Record<string, string> = { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) }
   try {
-    const { ok, body } = await fetch(`/events?topics=${topics.join(',')}`, { headers, signal: ending.signal })
+    const { ok, body } = await fetch(`/events?topics=${topics.join(',')}&inUse=true`, { headers, signal: ending.signal })
     if (!ok || !body) return false
     tell({ kind: 'state', isOpen: true })
     const reader = body.pipeThrough(new TextDecoderStream()).getReader()

@@ -11,7 +11,7 @@ import { Badge, Text } from './text.tsx'
 export type NetworkStatus = ResponseAt<'GET', '/network/status'>[number]
 type Block = EventData<'blocks'>
 
-export const useNetworks = () => useResource('/network/status', {}, { everySeconds: 30 })
+export const useNetworks = () => useResource('/network/status', { inUse: true }, { everySeconds: 30 })
 
 const placeOf = ({ chain, network }: { chain: string; network: string }): string => `${chain}/${network}`
 
@@ -30,7 +30,7 @@ export function Networks() {
       {(rows) => (
         <Table
           caption="Networks"
-          none="No network runs."
+          none="No network is in use: a request that names one starts it."
           rows={rows}
           keyOf={(row) => placeOf(row)}
           columns={[

@@ -510,6 +510,23 @@ describe('the dashboard, where the server answers what', function () {
     })
   })
 
+  it('asks of networks that somebody uses alone, and shows no other', async () => {
+    const asked = new Set<string>()
+    const note = (request: Request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (pathname.startsWith('/network/') || pathname === '/events') asked.add(`${pathname} ${searchParams.get('inUse')}`)
+    }
+    page.on('request', note)
+    await show('', {})
+    await page.getByRole('table', { name: 'Networks' }).getByText('ethereum/local').waitFor()
+    await page.getByRole('status').getByText('live').waitFor()
+    page.off('request', note)
+    expect([...asked]).to.have.members(['/network/status true', '/events true'])
+    expect(await page.getByRole('table', { name: 'Networks' }).getByText('ethereum/mainnet').count()).to.equal(0)
+    const { text } = await site.server.client.get('/network/status', { inUse: 'true' })
+    expect(text).to.contain('"local"').and.not.contain('"mainnet"')
+  })
+
   it('asks once for what two tabs show', async () => {
     const { context, page: first } = await openTab(site.browser, withCertificate(site.server))
     await context.clock.install()
@@ -519,7 +536,7 @@ describe('the dashboard, where the server answers what', function () {
       await tab.getByRole('table', { name: 'Networks' }).waitFor()
     }
     let asked = 0
-    await context.route('**/network/status', async (route) => {
+    await context.route('**/network/status*', async (route) => {
       asked += 1
       const networks: Body = await (await route.fetch()).json()
       await route.fulfill({ json: networks.map((each: Body) => ({ ...each, currentBlockNumber: 424_242 })) })
@@ -597,9 +614,9 @@ describe('the dashboard, where the server answers what', function () {
     const other = await context.newPage()
     await other.goto(`${site.server.url}/dashboard/none`)
     // What a tab does that the browser has put to sleep while it asks.
-    await other.evaluate(`void navigator.locks.request("sluice-ask /network/status", () => new Promise(() => {}))`)
+    await other.evaluate(`void navigator.locks.request("sluice-ask /network/status?inUse=true", () => new Promise(() => {}))`)
     let networks: Body
-    await context.route('**/network/status', async (route) => {
+    await context.route('**/network/status*', async (route) => {
       networks = (await (await route.fetch()).json()).map((each: Body) => ({ ...each, currentBlockNumber: 424_242 }))
       await route.fulfill({ json: networks })
     })
@@ -610,7 +627,7 @@ describe('the dashboard, where the server answers what', function () {
     const tell = async (number: number, askedBeforeMs: number) => {
       const data = networks.map((each: Body) => ({ ...each, currentBlockNumber: number }))
       const now = Number(await first.evaluate('Date.now()'))
-      const told = { key: '/network/status', askedAt: now - askedBeforeMs, at: now, data }
+      const told = { key: '/network/status?inUse=true', askedAt: now - askedBeforeMs, at: now, data }
       await other.evaluate((message) => new BroadcastChannel('sluice-answers').postMessage(message), told)
     }
     await tell(313_131, 60_000)
@@ -630,13 +647,13 @@ describe('the dashboard, where the server answers what', function () {
     await first.getByRole('table', { name: 'Networks' }).waitFor()
     const other = await context.newPage()
     await other.goto(`${site.server.url}/dashboard/none`)
-    const networks: Body = await first.evaluate('fetch("/network/status").then((answer) => answer.json())')
+    const networks: Body = await first.evaluate('fetch("/network/status?inUse=true").then((answer) => answer.json())')
     // No timer of it runs meanwhile.
     const now = Number(await first.evaluate('Date.now()')) + 3_600_000
     await first.clock.setSystemTime(now)
     const tell = (number: number, toldAt: number) => {
       const data = networks.map((each: Body) => ({ ...each, currentBlockNumber: number }))
-      const told = { key: '/network/status', askedAt: toldAt, at: toldAt, toldAt, data }
+      const told = { key: '/network/status?inUse=true', askedAt: toldAt, at: toldAt, toldAt, data }
       return other.evaluate((message) => new BroadcastChannel('sluice-answers').postMessage(message), told)
     }
     await tell(313_131, now - 1_800_000)

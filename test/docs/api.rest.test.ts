@@ -148,7 +148,7 @@ describe('the pages of the interface', function () {
     const [placing = ''] = [...text.matchAll(/`(\{ "market".*"BUY".*\})`/g)].map(([, text = '']) => text)
     const noted = async (txHash: string) => {
       for (const endsAt = Date.now() + 60_000; Date.now() < endsAt;) {
-        const { txState } = (await server.client.get('/network/poll', { ...network, txHash })).body
+        const { txState } = (await server.client.get('/transactions', { ...network, txHash })).body.transactions[0]
         if (['MINED', 'CONFIRMED'].includes(txState)) return
         await new Promise((resolve) => setTimeout(resolve, 50))
       }

@@ -1,11 +1,13 @@
 // The files of ops/ for Prometheus, Grafana and systemd: their form, and that every metric and label that they name is there.
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
 import { expect } from 'chai'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import * as Type from 'typebox'
 import * as Value from 'typebox/value'
 import { parse } from 'yaml'
 import { shownMetrics } from '../../tools/docs/tables.ts'
-import { readPage } from './page.ts'
+import { readPage, root } from './page.ts'
 
 const closed = { additionalProperties: false }
 // https://prometheus.io/docs/prometheus/latest/configuration/alerting_rules/
@@ -105,6 +107,48 @@ describe('the files for Prometheus, Grafana and systemd', () => {
       expect(unit, name).to.match(/^\[Install\]\nWantedBy=multi-user\.target$/m)
       for (const line of ['NoNewPrivileges=yes', 'LimitCORE=0', 'ProtectSystem=strict']) expect(unit, name).to.include(`\n${line}\n`)
     }
+  })
+
+  /** Labels that do not tell one thing from another without those of its place. Of a metric that has no place they do. */
+  const ofPlaces = ['network', 'connector', 'node', 'token']
+
+  /** Groupings of an expression that make one line of several things: Ethereum and Base have a network of one name. */
+  const mixedIn = (expr: string): readonly string[] => {
+    const names = expr.match(/\bsluice_\w+/g) ?? []
+    const places = ['chain', 'network'].filter((label) => names.some((name) => known.get(name)?.includes(label)))
+    return [...expr.matchAll(/\b(?:by|on|group_left|group_right) ?\(([^)]*)\)/g)].flatMap(([grouping, list = '']) => {
+      const labels = list.split(',').map((each) => each.trim())
+      return labels.some((label) => ofPlaces.includes(label)) && !places.every((label) => labels.includes(label)) ? [grouping] : []
+    })
+  }
+  /** Of what a line is named after, what its name does not show. */
+  const unshownIn = (expr: string, legend: string): readonly string[] => {
+    const labels = (/\bby \(([^)]*)\)/.exec(expr)?.[1] ?? '').split(',').map((each) => each.trim())
+    const isSummedUp = /^(?:sum|min|max|count) ?\(/.test(expr)
+    return isSummedUp ? [] : labels.filter((label) => !['', 'le'].includes(label) && !legend.includes(`{{${label}}}`))
+  }
+  /** Every expression of every file, whatever it is in. */
+  const expressionsIn = (value: unknown): readonly { expr: string; legend: string | undefined }[] => {
+    if (typeof value !== 'object' || value === null) return []
+    const { expr, legendFormat } = value as { expr?: unknown; legendFormat?: unknown }
+    const own = typeof expr === 'string' ? [{ expr, legend: typeof legendFormat === 'string' ? legendFormat : undefined }] : []
+    return [...own, ...Object.values(value).flatMap(expressionsIn)]
+  }
+
+  it('no expression makes one line of networks of several chains, and each line is named after all that it is of', async () => {
+    const names = readdirSync(path.join(root, 'ops')).filter((name) => /\.(?:ya?ml|json)$/.test(name))
+    const all = await Promise.all(names.map(async (name) => ({ name, found: expressionsIn(parse(await readPage(`ops/${name}`))) })))
+    expect(all.every(({ found }) => found.length > 0)).to.equal(true)
+    for (const { name, found } of all)
+      for (const { expr, legend } of found) {
+        expect(mixedIn(expr), `${name}: ${expr}`).to.deep.equal([])
+        if (legend !== undefined) expect(unshownIn(expr, legend), `${name}: ${expr}`).to.deep.equal([])
+      }
+    expect(mixedIn('sum by (network) (sluice_transactions_open)')).to.have.length(1)
+    expect(mixedIn('sum by(connector) (sluice_quotes_total)')).to.have.length(1)
+    expect(mixedIn('max by (chain, network, state) (sluice_node_state) * on (network, node) sluice_node_in_use')).to.have.length(1)
+    expect(mixedIn('sum by (connector) (sluice_request_seconds_count)')).to.deep.equal([])
+    expect(unshownIn('sum by (chain, network) (sluice_transactions_open)', '{{network}}')).to.deep.equal(['chain'])
   })
 
   it('a metric, a label and a label of another metric that are not there are found', () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import path from 'node:path'
-import { eventTopics } from '../../core/api/index.ts'
+import { endpoints, eventTopics } from '../../core/api/index.ts'
+import { actions } from '../../core/config/clients.ts'
 import { networkKeys } from '../../core/config/plugin-config.ts'
 import { evmChainSchema } from '../../kits/evm/index.ts'
 import { solanaChainSchema } from '../../kits/solana/index.ts'
@@ -10,13 +11,22 @@ import { readPage, root, tableOf } from './page.ts'
 describe('the pages that list by hand what the code has', () => {
   it('errors.md quotes reasons of refused handshakes as the log has them', async () => {
     const reasons = tableOf(await readPage('docs/bots/errors.md'), 'the log says').map(([reason = '']) => reason)
-    const code = await readPage('core/tls/tls-server.ts')
+    const code = await readPage('core/tls/handshake-refusals.ts')
     expect(reasons.filter((reason) => !code.includes(reason))).to.deep.equal([])
   })
 
   it('events.md has every topic', async () => {
     const topics = tableOf(await readPage('docs/bots/events.md'), 'topic').map(([topic = '']) => /\w+/.exec(topic)?.[0])
     expect(topics).to.deep.equal(eventTopics)
+  })
+
+  it('limits.md has a way out of each act, by endpoints that there are', async () => {
+    const rows = tableOf(await readPage('docs/operators/limits.md'), 'act')
+    const named = rows.flatMap(([acts = '']) => acts.match(/\w+/g) ?? [])
+    expect([...new Set(named)]).to.have.members(actions)
+    const paths = rows.flatMap((cells) => (cells[2] ?? '').match(/(?:\/\w+){2,}/g) ?? [])
+    expect(paths).to.include('/amm/shares/remove')
+    expect(paths.filter((each) => !endpoints.some((endpoint) => endpoint.path === each))).to.deep.equal([])
   })
 
   it('configuration.md has every key of a network', async () => {
@@ -27,6 +37,7 @@ describe('the pages that list by hand what the code has', () => {
       ...networkKeys,
       'subscribeUrls',
       'privateTip',
+      'refuseWarnings',
       ...Object.keys(plain),
       ...Object.keys(feePolicy.properties).map((key) => `feePolicy.${key}`),
     ]
