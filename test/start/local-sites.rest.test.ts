@@ -49,15 +49,20 @@ describe('networks that are simulated beside the devnet', function () {
     descendants(child.pid ?? 0).filter(({ pid }) =>
       spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout.includes(`plugins/${name}/local.js`),
     )
-  /** The body of the answer to a line of the summary. */
+  /** The body of the answer to a line of the summary, once what it starts is there. */
   function paste(home: string, { printed }: RunningCommand, has: readonly string[]): { line: string; body: Record<string, unknown> } {
     const lines = printed()
       .split('\n')
       .filter((line) => line.startsWith('  curl'))
     const line = lines.find((each) => has.every((part) => each.includes(part))) ?? ''
-    const pasted = spawnSync('sh', ['-c', line.replace('curl ', 'curl -sS ')], { cwd: home, encoding: 'utf8' })
-    expect(pasted.stderr).to.equal('')
-    return { line, body: JSON.parse(pasted.stdout) }
+    for (;;) {
+      const pasted = spawnSync('sh', ['-c', line.replace('curl ', 'curl -sS ')], { cwd: home, encoding: 'utf8' })
+      expect(pasted.stderr).to.equal('')
+      const body = JSON.parse(pasted.stdout)
+      // On a busy machine a start takes longer than one request waits.
+      if (body.name !== 'SERVICE_UNINITIALIZED') return { line, body }
+      spawnSync('sleep', ['0.5'])
+    }
   }
   const anvils = ({ child }: RunningCommand) => descendants(child.pid ?? 0).filter(({ command }) => command.includes('anvil'))
 
