@@ -42,35 +42,43 @@ describe('the author of a plugin', () => {
   const { exports } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
   const all = Object.keys(exports).filter((name) => !['./package.json', './solana'].includes(name))
   const some = all.filter((name) => !['./api', './client'].includes(name))
-  const every = (entryPoints, use) =>
+  const every = (file, entryPoints, use) =>
     writeFileSync(
-      path.join(cwd, 'every.ts'),
+      path.join(cwd, file),
       entryPoints.map((name, index) => `import * as entry${index} from 'sluice${name.slice(1)}'\n${use(index)}\n`).join(''),
     )
-  afterEach(() => writeFileSync(path.join(cwd, 'every.ts'), 'export {}\n'))
+  const errorsOf = (printed) => printed.match(/^\S.*error TS\d+.*$/gm) ?? []
 
   // TypeScript 5 takes the better part of a minute.
   for (const version of process.env.PACKAGE_TEST_ALL ? [5, 7] : [7]) {
-    it(`compiles against every entry point with TypeScript ${version}, declarations checked`, () => {
-      every(all, (index) => `export const keys${index}: string[] = Object.keys(entry${index})`)
-      const { code, printed } = tsc(version, '--skipLibCheck', 'false')
-      expect([code, printed]).to.deep.equal([0, ''])
+    describe(`with TypeScript ${version}, declarations checked`, () => {
+      let errors
+      before(() => {
+        every('every.ts', all, (index) => `export const keys${index}: string[] = Object.keys(entry${index})`)
+        every('wrong.ts', some, (index) => `export const keys${index}: typeof entry${index} = 1`)
+        newPlugin(cwd, 'my-amm', { kind: 'amm' })
+        replaceIn(path.join(cwd, 'my-amm', 'index.ts'), "trading_type: ['AMM']", "trading_type: ['AMM', 'AMM_RANGE']")
+        const { code, printed } = tsc(version, '--skipLibCheck', 'false')
+        expect(code, printed).to.be.above(0)
+        errors = errorsOf(printed)
+        for (const made of ['every.ts', 'wrong.ts', 'my-amm']) rmSync(path.join(cwd, made), { recursive: true })
+      })
+
+      it('compiles against every entry point', () => {
+        expect(errors.filter((error) => !/^(wrong\.ts|my-amm\/)/.test(error))).to.deep.equal([])
+      })
+
+      it('is told by the compiler of a wrong type at every entry point', () => {
+        expect(errors.filter((error) => /^wrong\.ts.*error TS2322/.test(error))).to.have.length(some.length)
+      })
+
+      it('is told by the compiler of a trading type that is declared and not implemented', () => {
+        const ofPlugin = errors.filter((error) => error.startsWith('my-amm/'))
+        expect(ofPlugin).to.have.length.above(0)
+        expect(ofPlugin.join('\n')).to.include('my-amm/index.ts').and.include('AMM_RANGE')
+      })
     })
   }
-
-  it('is told by the compiler of a wrong type at every entry point', () => {
-    every(some, (index) => `export const keys${index}: typeof entry${index} = 1`)
-    expect(tsc(7).printed.match(/^every\.ts.*error TS2322/gm)).to.have.length(some.length)
-  })
-
-  it('is told by the compiler of a trading type that is declared and not implemented', () => {
-    newPlugin(cwd, 'my-amm', { kind: 'amm' })
-    replaceIn(path.join(cwd, 'my-amm', 'index.ts'), "trading_type: ['AMM']", "trading_type: ['AMM', 'AMM_RANGE']")
-    const { code, printed } = tsc(7)
-    rmSync(path.join(cwd, 'my-amm'), { recursive: true })
-    expect(code).to.be.above(0)
-    expect(printed).to.include('my-amm/index.ts').and.include('AMM_RANGE')
-  })
 
   it('has examples of a client that compile strictly, and would not with a side that does not exist', () => {
     const folder = path.join(cwd, 'examples')
@@ -84,7 +92,7 @@ describe('the author of a plugin', () => {
     const all = files.flatMap((file) => [file, `wrong-${file}`])
     writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: all }))
     const { printed } = tsc(7, '--project', folder)
-    const errors = printed.match(/^\S.*error TS\d+/gm) ?? []
+    const errors = errorsOf(printed)
     expect(errors.length, printed).to.be.above(0)
     for (const file of files) expect(printed).to.match(new RegExp(`wrong-${file}.*error TS2345`))
     expect(errors.filter((error) => !/wrong-.*error TS2345/.test(error))).to.deep.equal([])
@@ -153,6 +161,7 @@ describe('the author of a plugin', () => {
     for (const version of process.env.PACKAGE_TEST_ALL ? [5, 7] : [7]) {
       it(`compiles against sluice/solana with that family's library and TypeScript ${version}, declarations checked`, () => {
         every(
+          'every.ts',
           ['./solana'],
           (index) =>
             `export const keys${index}: string[] = Object.keys(entry${index})\nexport const wrong: number = entry${index}.solanaChainPlugin`,
@@ -162,31 +171,38 @@ describe('the author of a plugin', () => {
         expect(code).to.be.above(0)
         expect(printed).to.match(/^every\.ts\(3,\d+\): error TS2322: Type '[^']*SolanaChainTables/)
         expect(printed.match(/error TS\d+/g)).to.have.length(1)
+        rmSync(path.join(cwd, 'every.ts'))
       })
     }
   })
 
-  for (const { name } of nodes) {
-    it(`runs the contract tests of a plugin of each kind, and of the guides, on ${name}`, async function () {
-      this.timeout(600_000)
-      const { code, printed } = await contracts.get(name)()
-      expect(code, printed).to.equal(0)
-      for (const plugin of names) expect(printed).to.match(new RegExp(`^ +(connector|chain|interface) ${plugin}$`, 'm'))
-      expect(printed.match(/✔ (PLUGIN|CHAIN|IFC)-01/g)).to.have.length(names.length)
-      expect(printed).to.match(/✔ AMM-06 the fill equals the quote/)
-      for (const [, title] of guide('testing-a-plugin').matchAll(/^ {2}it\('([^']+)/gm)) expect(printed).to.include(`✔ ${title}`)
-    })
-  }
+  // Last: they run beside what is above.
+  describe('with mocha', () => {
+    for (const { name } of nodes) {
+      it(`runs the contract tests of a plugin of each kind, and of the guides, on ${name}`, async function () {
+        this.timeout(600_000)
+        const { code, printed } = await contracts.get(name)()
+        expect(code, printed).to.equal(0)
+        for (const plugin of names) expect(printed).to.match(new RegExp(`^ +(connector|chain|interface) ${plugin}$`, 'm'))
+        expect(printed.match(/✔ (PLUGIN|CHAIN|IFC)-01/g)).to.have.length(names.length)
+        expect(printed).to.match(/✔ AMM-06 the fill equals the quote/)
+        for (const [, title] of guide('testing-a-plugin').matchAll(/^ {2}it\('([^']+)/gm)) expect(printed).to.include(`✔ ${title}`)
+      })
+    }
 
-  it('is told by npm test of a plugin that is wrong', function () {
-    this.timeout(600_000)
-    newPlugin(cwd, 'my-pool', { kind: 'pool' })
-    replaceIn(path.join(cwd, 'my-pool', 'pairs.ts'), '[3n, 1000n]', '[2n, 1000n]')
-    const { code, printed } = run('npm', ['test', '--', '--grep', 'PLUGIN-01|AMM-0[1-6]'], { cwd: path.join(cwd, 'my-pool'), seconds: 500 })
-    expect(code).to.be.above(0)
-    expect(printed)
-      .to.match(/\d+ failing/)
-      .and.include('AMM-05')
+    it('is told by npm test of a plugin that is wrong', function () {
+      this.timeout(600_000)
+      newPlugin(cwd, 'my-pool', { kind: 'pool' })
+      replaceIn(path.join(cwd, 'my-pool', 'pairs.ts'), '[3n, 1000n]', '[2n, 1000n]')
+      const { code, printed } = run('npm', ['test', '--', '--grep', 'PLUGIN-01|AMM-0[1-6]'], {
+        cwd: path.join(cwd, 'my-pool'),
+        seconds: 500,
+      })
+      expect(code).to.be.above(0)
+      expect(printed)
+        .to.match(/\d+ failing/)
+        .and.include('AMM-05')
+    })
   })
 })
 
