@@ -384,7 +384,7 @@ describe('messages of alerts', function () {
     await outbox.run()
     receiver.answerBy((_, response) => void response.writeHead(200).end())
     clock.pass(hourMs)
-    for (const until = performance.now() + 60_000; receiver.received.length < 2 && performance.now() < until;) {
+    for (const until = performance.now() + 180_000; receiver.received.length < 2 && performance.now() < until;) {
       await outbox.run()
       await new Promise((resolve) => setTimeout(resolve, 50))
     }

@@ -13,7 +13,7 @@ const other = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const of = { chain: 'ethereum', network: 'local', wallet }
 
 describe('the daily check of books', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let test: TestChain
   const { place } = places('embedded')
   let store: Store

@@ -20,7 +20,7 @@ const coin = '0x0000000000000000000000000000000000000000'
 const ether = 10n ** 18n
 
 describe('the book of a wallet against the chain', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let test: TestChain
   let history: WalletHistory
   let weth: Token

@@ -10,7 +10,7 @@ const clients = {
 }
 
 describe('sluice approve', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let server: TestServer
   before(async () => {
     server = await startServer({ settings: oneChain.settings, conf: { ...oneChain.conf, 'clients.yml': { clients } } })

@@ -12,7 +12,7 @@ import { programArgs } from '../program.ts'
 const address = traders
 
 describe('sluice books verify', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let server: TestServer
   let rpc: Rpc
 

@@ -19,7 +19,7 @@ const aero = { symbol: 'AERO', address: '0x940181a94A35A4569E4529A3CDfB74e38FD98
 const mine = { symbol: 'MINE', address: '0x00000000000000000000000000000000000000A1', decimals: 9, name: 'Mine', chainId: 8453 }
 
 describe('sluice hummingbot import', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   const evmWallet = new Wallet(Wallet.createRandom().privateKey)
   const seed = generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-32)
   const solanaAddress = curves.ed25519.addressOf(`0x${seed.toString('hex')}`)

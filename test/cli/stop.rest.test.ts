@@ -9,7 +9,7 @@ import { oneChain, outcome, swap, traders } from '../http/shared-server.ts'
 const clients = { client: { permissions: ['read', 'trade', 'stop', 'resume'], wallets: 'all' } }
 
 describe('sluice stop, reduce-only and resume', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let server: TestServer
   before(async () => {
     server = await startServer({ settings: oneChain.settings, conf: { ...oneChain.conf, 'clients.yml': { clients } } })

@@ -6,7 +6,7 @@ import type { Server } from '../../tools/chaos/servers/spawn-server.ts'
 import { isPostgresInstalled } from '../store/postgres.ts'
 import { batch, minedOf, poll, startCluster, trade, transactionsOf, walletOf, type Cluster } from './cluster.ts'
 
-const patienceMs = 60_000
+const patienceMs = 180_000
 const outcomeOf = ({ status, body }: Answer) => (status === 200 ? '200' : `${status} ${body?.name}`)
 
 describe('several servers on one PostgreSQL', function () {

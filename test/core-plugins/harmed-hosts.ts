@@ -178,7 +178,7 @@ const bare = (message: string): string => message.replace(/^The plugin [\w-]+ sa
 const said = ({ status, body }: Answer): string => (status === 200 ? 'a price' : `${body.name} ${bare(body.message)}`)
 
 async function until<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
-  for (const deadline = Date.now() + 110_000; ;) {
+  for (const deadline = Date.now() + 180_000; ;) {
     const answer = await ask()
     if (holds(answer)) return answer
     if (Date.now() > deadline) throw new Error(`not in time; the last answer: ${JSON.stringify(answer)}`)

@@ -79,7 +79,7 @@ const hostOptions = (log: Log, spawn: () => Promise<ContainedProcess>): HostOpti
 })
 
 describe('the host of a plugin', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
 
   it('fails for the budget of its load where create() loops, however short the time is that it may stand still later', async () => {
     let usedMs = 0

@@ -147,7 +147,7 @@ describe('the pages of the interface', function () {
     const [address, other] = ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC']
     const [placing = ''] = [...text.matchAll(/`(\{ "market".*"BUY".*\})`/g)].map(([, text = '']) => text)
     const noted = async (txHash: string) => {
-      for (const endsAt = Date.now() + 60_000; Date.now() < endsAt;) {
+      for (const endsAt = Date.now() + 180_000; Date.now() < endsAt;) {
         const { txState } = (await server.client.get('/transactions', { ...network, txHash })).body.transactions[0]
         if (['MINED', 'CONFIRMED'].includes(txState)) return
         await new Promise((resolve) => setTimeout(resolve, 50))

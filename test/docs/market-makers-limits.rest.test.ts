@@ -85,7 +85,7 @@ describe('the market makers of examples/ and the limits of everybody', function 
       await push(turn % 6 < 3)
       await site.pass(10)
       const before = outputs.map((output) => placed(output()))
-      for (const until = Date.now() + 60_000; outputs.some((output, index) => placed(output()) < (before[index] ?? 0) + 2);) {
+      for (const until = Date.now() + 180_000; outputs.some((output, index) => placed(output()) < (before[index] ?? 0) + 2);) {
         if (Date.now() > until) break
         await sleep(250)
         for (const [index, one] of site.stolen.entries()) most[index] = Math.max(most[index] ?? 0, Number((await lossOf(one)).used))

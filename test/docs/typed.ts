@@ -44,7 +44,7 @@ function networkOf(text: string): Network {
 
 /** What starts with its first request says so, and is asked again. */
 async function typed(type: () => string | Promise<string>): Promise<string> {
-  const last = Date.now() + 60_000
+  const last = Date.now() + 180_000
   for (;;) {
     const output = await type()
     if (!output.includes('"name":"SERVICE_UNINITIALIZED"') || Date.now() > last) return output

@@ -24,7 +24,7 @@ const code = Buffer.from('a program that nobody has tried')
 const sha256 = createHash('sha256').update(code).digest('hex')
 
 describe('sluice doctor, of programs on Solana', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let solana: Solana
   let home: Awaited<ReturnType<typeof makeHome>>
   before(async () => {

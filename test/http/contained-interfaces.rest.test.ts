@@ -167,7 +167,7 @@ describe('interfaces of third parties in processes of their own', function () {
         expect((await ended).status).to.be.oneOf([503, 504])
         const hostile = to('hostile')
         let last = await hostile.get('/ok')
-        for (const end = Date.now() + 60_000; last.status !== 200 && Date.now() < end;) {
+        for (const end = Date.now() + 180_000; last.status !== 200 && Date.now() < end;) {
           // A request that came before the process was ended runs into its deadline.
           expect(last.status, last.text).to.be.oneOf([503, 504])
           await new Promise((resolve) => setTimeout(resolve, 20))
@@ -327,7 +327,7 @@ describe('interfaces of third parties in processes of their own', function () {
       (await server.client.get('/transactions', { ...local, address: admins, kind: 'wrap', limit: '1' })).body.transactions[0]
     /** Asks until the process is there again. */
     async function again(request: object): Promise<Answer> {
-      for (const end = Date.now() + 60_000; ;) {
+      for (const end = Date.now() + 180_000; ;) {
         const answer = await to('once-desk').post('/wrap', request)
         if (!outcome(answer).endsWith(' SERVICE_UNINITIALIZED') || Date.now() > end) return answer
         await new Promise((resolve) => setTimeout(resolve, 50))

@@ -37,7 +37,7 @@ describe('a journal with rows that cannot be read', function () {
 
   /** Waits until all transactions are final in the journal. */
   async function allFinal(): Promise<void> {
-    const until = Date.now() + 40_000
+    const until = Date.now() + 180_000
     while ((await listed()).transactions.some(({ final }: { final: boolean }) => !final)) {
       if (Date.now() > until) throw new Error('not final')
       await rpcTo(server.rpcUrl)('evm_mine')

@@ -44,7 +44,7 @@ const { chainId } = tonic.networks.mainnet
 const tonicTokens = { name: 'Tonic', tokens: [{ chainId, address: wrapped, name: 'Wrapped', symbol: 'WTON', decimals: 18 }] }
 
 describe("a network's rules about balances and gas", function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   const { address, privateKey } = Wallet.createRandom()
   const nodes: Anvil[] = []
   let home: string

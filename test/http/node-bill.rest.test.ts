@@ -77,7 +77,7 @@ describe('calls to the node for trades, counted by a proxy', function () {
 
   /** By the journal alone, which asks no node. */
   async function confirmed(txHash: string): Promise<void> {
-    for (const until = Date.now() + 60_000; Date.now() < until;) {
+    for (const until = Date.now() + 180_000; Date.now() < until;) {
       const { body } = await stage.server.client.get('/transactions', { ...local, txHash })
       if (body.transactions[0]?.txState === 'CONFIRMED') return
       await mine()
@@ -89,7 +89,7 @@ describe('calls to the node for trades, counted by a proxy', function () {
   async function mine(): Promise<void> {
     await stage.rpc('anvil_mine', '0x1')
     const next = heads.begun + 1
-    for (const until = Date.now() + 30_000; heads.answered < next; await sleep(20))
+    for (const until = Date.now() + 180_000; heads.answered < next; await sleep(20))
       if (Date.now() > until) throw new Error('The server does not ask for blocks.')
     await sleep(200)
   }

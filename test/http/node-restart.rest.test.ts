@@ -63,7 +63,7 @@ describe('a node that is stopped and started again', () => {
       client.get('/evm/gas', local),
       trade(traders, 'meanwhile'),
     ]
-    const until = Date.now() + 30_000
+    const until = Date.now() + 180_000
     for (;;) {
       const answers = await Promise.all(asked())
       if (answers.every(isAway)) break

@@ -96,7 +96,7 @@ describe('a failing node', () => {
   /** Without a restart. */
   async function healed(): Promise<void> {
     await proxy.become(healthy)
-    const until = Date.now() + 60_000
+    const until = Date.now() + 180_000
     for (;;) {
       // A price may be had from memory, whatever the node does.
       const answers = [await client.get('/network/balances', { ...wallet, tokenSymbols: ['ETH'] }), await client.get('/amm/price', order)]
@@ -195,7 +195,7 @@ describe('a failing node', () => {
     const trade = (headers: Record<string, string> = {}) => client.post('/amm/trade', { ...order, address: admins }, { headers })
     /** Blocks may come each second only. */
     async function statusOf(txHash: string): Promise<unknown> {
-      for (const until = Date.now() + 60_000; ; await new Promise((resolve) => setTimeout(resolve, 100))) {
+      for (const until = Date.now() + 180_000; ; await new Promise((resolve) => setTimeout(resolve, 100))) {
         const { txStatus } = (await client.get('/network/poll', { ...proxied, txHash })).body
         if (txStatus === 1 || Date.now() > until) return txStatus
       }

@@ -81,7 +81,7 @@ export const outcome = ({ status, body }: Answer): string => (status === 200 ? '
 
 /** Waits until a transaction is mined. */
 export async function mined(client: Client, txHash: string): Promise<Answer> {
-  const until = Date.now() + 90_000
+  const until = Date.now() + 180_000
   for (;;) {
     const answer = await client.get('/network/poll', { ...local, txHash })
     if (answer.body.txStatus === 1) return answer
@@ -92,7 +92,7 @@ export async function mined(client: Client, txHash: string): Promise<Answer> {
 
 /** Waits until the journal too has a transaction in a block: its watcher looks once per block. */
 export async function noted(client: Client, txHash: string): Promise<void> {
-  const until = Date.now() + 90_000
+  const until = Date.now() + 180_000
   // By the journal: the poll says what the chain has before the journal does.
   const state = async () => (await client.get('/transactions', { ...local, txHash })).body.transactions?.[0]?.txState
   while (!['MINED', 'CONFIRMED', 'REVERTED'].includes(await state())) {
@@ -129,7 +129,7 @@ export async function sendAgain(rpc: Rpc, signed: unknown): Promise<void> {
 
 /** Waits until the node has a transaction: a trade may be answered before. @returns its signed bytes */
 export async function atNode(rpc: Rpc, txHash: string): Promise<unknown> {
-  for (const until = Date.now() + 90_000; ;) {
+  for (const until = Date.now() + 180_000; ;) {
     const signed = await rpc('eth_getRawTransactionByHash', txHash)
     if (signed !== null) return signed
     if (Date.now() > until) throw new Error(`${txHash} is not at the node.`)

@@ -25,7 +25,7 @@ const points = ['before journal QUEUED', ...signed, 'after journal SIGNED']
 const unused = readdirSync(new URL('../../plugins/', import.meta.url)).filter((name) => !['ethereum', 'uniswap'].includes(name))
 
 describe('a server that is killed after an approval', function () {
-  this.timeout(240_000)
+  this.timeout(400_000)
   let chain: Chain
   let home: Home
   /** It dies at a point of the next approval. */
@@ -82,7 +82,7 @@ describe('a server that is killed after an approval', function () {
       const again = await bossOf(next)
       const { body } = await again.get('/approvals', { id: String(id) })
       expect(body.approvals[0].state).to.equal(point === 'after journal SIGNED' ? 'done' : 'approved')
-      const until = Date.now() + 90_000
+      const until = Date.now() + 180_000
       let done: Answer[] = []
       while (Date.now() < until && !(done.length > 0 && done.every(({ status }) => status === 200))) {
         done = await Promise.all([trade(next), again.post('/approvals/approve', { id })])

@@ -193,7 +193,7 @@ describe('the market by an order book', function () {
     await Promise.all(makers.map((maker) => maker.offer('BUY', 3050, 500)))
     outdate()
     await pass(90)
-    for (const until = Date.now() + 40_000; (await lost()) === 0 && Date.now() < until;) {
+    for (const until = Date.now() + 180_000; (await lost()) === 0 && Date.now() < until;) {
       await lossy.get('/clob/orders', { ...oasis, address: traders, market: 'WETH-USDC' })
       await new Promise((done) => setTimeout(done, 200))
     }

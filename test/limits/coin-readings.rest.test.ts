@@ -52,7 +52,7 @@ describe('what limits ask the node about trades of the native coin', function ()
     return body.txHash
   }
   async function final(hashes: readonly string[]): Promise<void> {
-    for (const until = Date.now() + 40_000; ;) {
+    for (const until = Date.now() + 180_000; ;) {
       await stage.rpc('anvil_mine', '0x1')
       const states = await Promise.all(hashes.map(async (txHash) => stage.server.client.get('/transactions', { ...local, txHash })))
       if (states.every(({ body }) => body.transactions[0]?.txState === 'CONFIRMED')) return

@@ -138,7 +138,7 @@ describe('a client without the permission thin', () => {
     expect((await server.client.get('/limits', { client: 'limitd' })).text).to.contain('limited')
     // What was traded near the market is settled to that: more is left then.
     await rpc('anvil_mine', '0x4')
-    const until = Date.now() + 60_000
+    const until = Date.now() + 180_000
     while (Date.now() < until && outcome(await sell(limited, { amount: '0.2' })) !== '200')
       await new Promise((resolve) => setTimeout(resolve, 200))
     expect(Date.now()).to.be.below(until)

@@ -66,7 +66,7 @@ describe('a price that somebody pushes', function () {
     }
     const arePushed = async () =>
       (await pools()).every(({ version, fee, price }) => amounts[`${version} ${fee}`] === undefined || isPushed(Number(price)))
-    for (const endsAt = Date.now() + 40_000; !(await arePushed()); await sleep(50))
+    for (const endsAt = Date.now() + 180_000; !(await arePushed()); await sleep(50))
       if (Date.now() > endsAt) throw new Error(JSON.stringify(await pools()))
   }
   async function refused(answer: Promise<Answer>, wanted: string, limit?: string): Promise<void> {

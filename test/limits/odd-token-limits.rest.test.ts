@@ -171,7 +171,7 @@ describe('odd tokens against the limits of a client', function () {
       (await server.client.get('/transactions', { ...local, limit: '20' })).body.transactions.filter(
         (each: { final: boolean }) => !each.final,
       )
-    for (const endsAt = Date.now() + 60_000; (await open()).length > 0;) {
+    for (const endsAt = Date.now() + 180_000; (await open()).length > 0;) {
       if (Date.now() > endsAt) throw new Error(JSON.stringify(await open()))
       await rpc('anvil_mine', '0x2')
       await new Promise((resolve) => setTimeout(resolve, 200))

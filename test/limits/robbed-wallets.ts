@@ -304,7 +304,7 @@ export async function startRobbedWallets(
     worth,
     async mineAll(address) {
       const { nonce } = (await server.client.get('/evm/nonce', { ...local, address })).body
-      for (const until = Date.now() + 60_000; Number(await rpc('eth_getTransactionCount', address, 'latest')) < nonce; await sleep(50)) {
+      for (const until = Date.now() + 180_000; Number(await rpc('eth_getTransactionCount', address, 'latest')) < nonce; await sleep(50)) {
         if (Date.now() > until) throw new Error(`Not all of ${nonce} transactions of ${address} are mined.`)
         await rpc('evm_mine')
       }

@@ -43,7 +43,7 @@ describe('orders of signed actions, for a client with limits', function () {
     return Number(body.limits.find((row: Record<string, string>) => row.limit === 'tokens.perDay').used)
   }
   async function becomes(amount: number): Promise<void> {
-    for (const until = Date.now() + 40_000; Date.now() < until && Math.abs((await used()) - amount) > 2e-6;)
+    for (const until = Date.now() + 180_000; Date.now() < until && Math.abs((await used()) - amount) > 2e-6;)
       await new Promise((resolve) => setTimeout(resolve, 50))
     expect(await used()).to.be.closeTo(amount, 2e-6)
   }

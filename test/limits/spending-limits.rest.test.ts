@@ -407,7 +407,7 @@ async function rawOf(server: Awaited<ReturnType<typeof transactionsOn>>, nonce: 
 }
 
 async function ended(server: Awaited<ReturnType<typeof transactionsOn>>, nonce: number, state = 'CONFIRMED'): Promise<void> {
-  const until = Date.now() + 60_000
+  const until = Date.now() + 180_000
   for (;;) {
     const { entries } = await server.list({})
     if (entries.some((each) => each.nonce === nonce && each.state === state)) return

@@ -153,7 +153,7 @@ describe('a thief who has something wait', function () {
     const statesOf = async (name: keyof typeof walletOf) =>
       Promise.all((hashes.get(name) ?? []).map(async (txHash) => (await shown(txHash)).txState))
     async function until(gwei: number, what: string, holds: () => Promise<boolean>): Promise<void> {
-      for (const end = Date.now() + 60_000; !(await holds()); await sleep(50)) {
+      for (const end = Date.now() + 180_000; !(await holds()); await sleep(50)) {
         if (Date.now() > end) {
           const states = [...hashes].map(async ([name, own]) => {
             const all = await Promise.all(own.map(shown))
@@ -189,7 +189,7 @@ describe('a thief who has something wait', function () {
       const reorganised = await sell('reorganised', {})
       await begin('reorganised', reorganised)
       await mineAt(2)
-      for (const end = Date.now() + 60_000; (await shown(reorganised.body.txHash)).txState !== 'MINED'; await sleep(50))
+      for (const end = Date.now() + 180_000; (await shown(reorganised.body.txHash)).txState !== 'MINED'; await sleep(50))
         expect(Date.now()).to.be.below(end)
       await site.rpc('anvil_reorg', 1, [])
 
@@ -354,7 +354,7 @@ describe('a thief who has something wait', function () {
 
   describe('for fees that are too low', () => {
     const becomes = async (txHash: string, what: (tx: { txState: string; replacedBy?: string }) => boolean) => {
-      for (const until = Date.now() + 60_000; ; await sleep(50)) {
+      for (const until = Date.now() + 180_000; ; await sleep(50)) {
         const tx = await shown(txHash)
         if (what(tx)) return tx
         if (Date.now() > until) throw new Error(`It did not come to pass: ${JSON.stringify(tx)}`)

@@ -81,7 +81,7 @@ const sell = ({ client, address }: Stolen, fields: object): Promise<Answer> =>
 /** Pools are found beside requests: until then the thief could do nothing with it. */
 async function waitForPrice(site: RobbedWallets, fields: object): Promise<void> {
   const query = { ...uniswap, side: 'SELL', base: 'WETH', quote: 'USDC', amount: '0.000001', ...fields }
-  for (const until = Date.now() + 60_000; (await site.owner.get('/amm/price', query)).status !== 200; await sleep(100))
+  for (const until = Date.now() + 180_000; (await site.owner.get('/amm/price', query)).status !== 200; await sleep(100))
     if (Date.now() > until) throw new Error(`No price: ${(await site.owner.get('/amm/price', query)).text}`)
 }
 const inOrder = (one: string, other: string): [string, string] => (BigInt(one) < BigInt(other) ? [one, other] : [other, one])
@@ -121,7 +121,7 @@ async function withoutMining(site: RobbedWallets, work: () => Promise<readonly A
 async function waitForUsualFees(site: RobbedWallets): Promise<void> {
   await site.rpc('evm_mine')
   const query = { ...uniswap, side: 'SELL', base: 'WETH', quote: 'USDC', amount: '1' }
-  for (const until = Date.now() + 60_000; ; await sleep(100)) {
+  for (const until = Date.now() + 180_000; ; await sleep(100)) {
     const { body, text } = await site.owner.get('/amm/price', query)
     if (Number(body.gasPrice) < 10) return
     if (Date.now() > until) throw new Error(`Fees stay high: ${text}`)
@@ -205,7 +205,7 @@ const ways: readonly Way[] = [
       await site.send(pools.router, 'exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))', swap)
       const isPushed = ({ price }: { price: string }) => Number(price) < 2500
       let pushed: { pool: string }[] = []
-      for (const until = Date.now() + 40_000; pushed.length === 0 && Date.now() < until; await sleep(50)) {
+      for (const until = Date.now() + 180_000; pushed.length === 0 && Date.now() < until; await sleep(50)) {
         const { body } = await site.owner.get('/amm/pools', { ...uniswap, base: 'WETH', quote: 'USDC' })
         pushed = body.pools.filter(isPushed)
       }
@@ -737,7 +737,7 @@ describe('a thief of a certificate that may trade', function () {
     expect(whole - before).to.be.above(500)
     await site.mineAll(address)
     await settled(site)
-    for (const until = Date.now() + 60_000; whole - (await used()) < 400; await sleep(100))
+    for (const until = Date.now() + 180_000; whole - (await used()) < 400; await sleep(100))
       expect(Date.now(), `${await used()} of ${whole}`).to.be.below(until)
   })
 

@@ -18,7 +18,7 @@ export function createRecorder() {
 
 /** Waits until it holds; fails with what it says after a generous time. */
 export async function until(holds: () => boolean, what = 'it'): Promise<void> {
-  const end = Date.now() + 40_000
+  const end = Date.now() + 180_000
   while (!holds()) {
     if (Date.now() > end) throw new Error(`It never came about: ${what}`)
     await new Promise((resolve) => {

@@ -20,7 +20,7 @@ const depth = 100_000
 
 /** Each market is that of a start of its own, with a steady clock of its own, on one store and chain. */
 describe('the market after a restart', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let server: TestServer
   let parts: Parts
   let rpc: Rpc

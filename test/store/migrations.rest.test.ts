@@ -134,7 +134,7 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
 describe('a store of 0.2.0 whose entries get filters', () => {
   onBothEmptyStores((place) => {
     it('has them of every transaction, archived ones too, but of one that is damaged, which stays', async function () {
-      this.timeout(60_000)
+      this.timeout(300_000)
       await putFolderBefore(place())
       const columns = Object.keys(asRows((await contentsOf(place()))['entries'])[0] ?? {})
       const others = columns.filter((name) => name !== 'key').join()

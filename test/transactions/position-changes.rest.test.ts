@@ -12,7 +12,7 @@ const [start, other] = [Date.UTC(2026, 0, 1), '0x0000000000000000000000000000000
 const landed = { id: '0x1', ok: true, blockNumber: 7, receipt: null }
 
 describe('changes of positions before a moment', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
 
   onBothStores((place) => {
     let store: Store

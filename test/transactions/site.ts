@@ -237,7 +237,7 @@ export const soon = (milliseconds = 30_000): AbortSignal => AbortSignal.timeout(
 
 /** Waits until the condition holds. @throws Error that names it if it never does */
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 40_000
+  const end = performance.now() + 180_000
   // To ask costs as much as what is tested: what takes long is asked for less often.
   for (let pauseMs = 10; performance.now() < end; pauseMs = Math.min(pauseMs * 1.5, 80)) {
     if (await holds()) return

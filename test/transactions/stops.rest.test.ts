@@ -182,7 +182,7 @@ describe('a stop', () => {
 
 /** Waits until somebody holds such a lock of the leases, or waits for it. */
 async function locksOf(store: Store, mode: string, granted: boolean): Promise<void> {
-  for (const endsAt = Date.now() + 40_000; Date.now() < endsAt;) {
+  for (const endsAt = Date.now() + 180_000; Date.now() < endsAt;) {
     const { rows } = await store.read((db) =>
       sql`select 1 from pg_locks where relation = 'lanes'::regclass and mode = ${mode} and granted = ${granted}`.execute(db),
     )

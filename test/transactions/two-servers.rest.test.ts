@@ -15,7 +15,7 @@ import { silent, until } from './site.ts'
 const lease = { queue: 'ethereum/local/0xAbCdEf0000000000000000000000000000000001', fencingToken: 1 }
 
 describe('a request without a key that comes to a second server', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   const { place } = places('postgres')
   let store: Store
   const stops: (() => unknown)[] = []

@@ -27,7 +27,7 @@ describe('/clob/batchOrders', function () {
   const stateOf = async (clientOrderId: string): Promise<string> =>
     (await client.get('/clob/orders', { ...oasis, address: others, clientOrderId })).body.orders[0].state
   async function until(clientOrderId: string, state: string): Promise<void> {
-    for (const end = Date.now() + 60_000; (await stateOf(clientOrderId)) !== state;) {
+    for (const end = Date.now() + 180_000; (await stateOf(clientOrderId)) !== state;) {
       if (Date.now() > end) throw new Error(`${clientOrderId} is ${await stateOf(clientOrderId)}, not ${state}`)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }

@@ -31,7 +31,7 @@ describe('/clob/orders', function () {
   const one = async (clientOrderId: string) => (await list({ clientOrderId })).orders[0]
   /** Waits until an order is as the test needs it: the journal looks once per block. */
   async function until(clientOrderId: string, ...states: string[]): Promise<Answer['body']> {
-    const end = Date.now() + 60_000
+    const end = Date.now() + 180_000
     for (;;) {
       const order = await one(clientOrderId)
       if (states.includes(order.state)) return order
@@ -207,7 +207,7 @@ describe('/clob/orders', function () {
     await mined(client, taken.body.txHash)
     await until(clientOrderId, 'FILLED')
     let [order] = await ordersOf()
-    for (const end = Date.now() + 45_000; order.fills.length === 0 && Date.now() < end; [order] = await ordersOf())
+    for (const end = Date.now() + 180_000; order.fills.length === 0 && Date.now() < end; [order] = await ordersOf())
       await new Promise((resolve) => setTimeout(resolve, 200))
     const [fill, ...more] = order.fills
     expect(more).to.deep.equal([])
@@ -233,7 +233,7 @@ describe('/clob/orders', function () {
     await until(own.clientOrderId, 'FILLED')
     const query = { address: traders, since, ...local }
     let book: Answer['body']
-    const end = Date.now() + 60_000
+    const end = Date.now() + 180_000
     do book = (await client.get('/books', query)).body
     while ((book.pairs[0]?.trades !== 4 || book.lacking.fills > 0) && Date.now() < end)
     expect(book.lacking).to.include({ fills: 0 })

@@ -35,7 +35,7 @@ export async function prepareHeld(client: Client): Promise<HeldAssets> {
     const { status, text, body } = await client.post(path, { ...proxied, ...fields })
     if (status !== 200) throw new Error(`${path} ${JSON.stringify(fields)}: ${text}`)
     txHashes.push(body.txHash)
-    for (const until = Date.now() + 60_000; ; await sleep(100)) {
+    for (const until = Date.now() + 180_000; ; await sleep(100)) {
       const { body: poll } = await client.get('/network/poll', { ...proxied, txHash: body.txHash })
       if (poll.txStatus === 1 && poll.txReceipt?.status === 1) return { ...body, fill: poll.fill }
       if (Date.now() > until) throw new Error(`${path} ${JSON.stringify(fields)}: ${JSON.stringify(poll)}`)
@@ -58,7 +58,7 @@ export async function prepareHeld(client: Client): Promise<HeldAssets> {
   }
   await made('/clob/orders', { ...book, ...farOrder, address: others, clientOrderId })
   const pools = await client.get('/amm/pools', pair)
-  for (const until = Date.now() + 60_000; ; await sleep(100)) {
+  for (const until = Date.now() + 180_000; ; await sleep(100)) {
     const { body, text } = await client.get('/clob/orders', { ...book, address: others, clientOrderId })
     const { orderId, state } = body.orders?.[0] ?? {}
     if (state === 'OPEN') return { orderId, clientOrderId, tokenId, pool: pools.body.pools[0].pool, txHashes }

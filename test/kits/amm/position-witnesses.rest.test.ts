@@ -14,7 +14,7 @@ const owner = `0x${'1'.padStart(64, '0')}`
 const json = { 'content-type': 'application/json' }
 
 describe('what each of two nodes says of a position', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let still: TestChain
   let chain: TestChain['chain']
   const proxies: FaultyProxy[] = []

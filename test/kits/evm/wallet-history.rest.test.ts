@@ -28,7 +28,7 @@ const rangeOf = ({ params: [filter] }: Call): readonly [number, number] => {
 }
 
 describe('what wallets held at past blocks', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let test: TestChain
   let node: FakeNode
   let weth: Token

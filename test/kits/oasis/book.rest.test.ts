@@ -42,7 +42,7 @@ const step = fc.record({
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
 describe('the books of a matching market', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let fixture: OasisFixture
   let traders: readonly Wallet[]
   let books: FollowedBooks<Evm>

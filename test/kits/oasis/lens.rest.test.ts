@@ -8,7 +8,7 @@ import { createOasisFixture, type OasisFixture } from './fixture.ts'
 const count = 60
 
 describe('the offer lens', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let fixture: OasisFixture
   let place: Deployment
   let read: (most: number, gas?: number) => Promise<PairOffers>

@@ -11,7 +11,7 @@ import { createOasisFixture, type OasisFixture } from './fixture.ts'
 const name = 'WETH-DAI'
 
 describe('orders in a matching market', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let fixture: OasisFixture
   let maker: Wallet
   let taker: Wallet

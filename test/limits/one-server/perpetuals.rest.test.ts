@@ -72,7 +72,7 @@ describe('limits of what is open at an exchange of the chain', function () {
     expect(withdrawn.body.details.limit).to.equal('maxLeverage')
     // Until it is final the order counts beside the position.
     let allowed = await withdraw('100')
-    for (const endsAt = Date.now() + 60_000; Date.now() < endsAt && allowed.status !== 200;) {
+    for (const endsAt = Date.now() + 180_000; Date.now() < endsAt && allowed.status !== 200;) {
       await new Promise((resolve) => setTimeout(resolve, 200))
       allowed = await withdraw('100')
     }

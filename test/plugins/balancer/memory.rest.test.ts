@@ -18,7 +18,7 @@ const quotes = quotesOf(0.1)
 const quotesEach = 10
 
 describe('the pools of Balancer in memory', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let balancer: Awaited<ReturnType<typeof openBalancer>>
   let acts: Acts
   before(async () => {

@@ -20,7 +20,7 @@ const pools = [
 const roundsOfWalk = 12
 
 describe('shares of weighted pools', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let balancer: Awaited<ReturnType<typeof openBalancer>>
   let acts: Awaited<ReturnType<typeof vaultActs>>
   let call: ReturnType<typeof rpcTo>

@@ -20,7 +20,7 @@ const differing = (body: string) =>
   body.replace(/"quoteId":"[\w-]+"/, '"quoteId":…').replaceAll(/"(currentBlockNumber|blockNumber|timestamp|latency)":[\d.e-]+/g, '"$1":…')
 
 describe('a GET of an interface that is answered beside Koa', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let ways: TwoWays
   before(async () => {
     const { kernel, certsDir } = await sharedServer()

@@ -9,7 +9,7 @@ import { converse, folder, scriptOf, startEnds, type Ends } from './own-ends.ts'
 
 /** Its HTTP client, unmodified, over plain HTTP and the proxy, as it is set up by default. */
 describe('the HTTP client of Hummingbot 2.16', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let ends: Ends
   let seen: Answer['body']
 
@@ -75,7 +75,7 @@ describe('the HTTP client of Hummingbot 2.16', function () {
 
 /** Its connector, order tracker, data feed and arbitrage executor, unmodified, on the same server. */
 describe('the connector of Hummingbot 2.16', function () {
-  this.timeout(240_000)
+  this.timeout(300_000)
   let ends: Ends
   let seen: Answer['body']
 

@@ -197,7 +197,7 @@ describe('the LP executor of Hummingbot 2.16, from the checkout that HUMMINGBOT_
 
 /** What it sent in the test above, word by word but for ids: where the checkout is not there, this is what is left of it. */
 describe('the requests of the LP executor of Hummingbot 2.16, as they were recorded', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   const network = 'local'
   const path = (name: string) => `/connectors/uniswap/clmm/${name}`
   /** What its models of an answer lack: their loading throws then, and it ends as failed. */

@@ -28,7 +28,7 @@ function held(seconds: number) {
 }
 
 describe('the wait for a transaction of a bot', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
 
   it('asks less often after the first seconds, and once more before its end', async () => {
     const { found, polls, end } = held(8)

@@ -46,7 +46,7 @@ async function journalEnded(store: Store): Promise<readonly Entry[]> {
 }
 
 describe('a server that is killed while it archives', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
 
   onBothStores((place) => {
     it('loses nothing: each transaction is in the journal or in a line, and has its outcome', async () => {

@@ -9,7 +9,7 @@ import { giveLease, newEntry, next } from './entries.ts'
 const [own, stranger] = ['0x00000000000000000000000000000000000000b2', '0x00000000000000000000000000000000000000c3']
 
 describe('lists of the archive', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   const { place } = places('embedded')
 
   /** All are of the same wallet. */

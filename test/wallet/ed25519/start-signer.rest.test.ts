@@ -157,7 +157,7 @@ describe('the signer, with keys of both curves', () => {
     const before = signer.processId()
     if (before === undefined) throw new Error('It runs.')
     process.kill(before, 'SIGKILL')
-    for (const until = performance.now() + 60_000; signer.processId() === before || !signer.isReady();) {
+    for (const until = performance.now() + 180_000; signer.processId() === before || !signer.isReady();) {
       if (performance.now() > until) throw new Error('It did not start again.')
       await new Promise((resolve) => setTimeout(resolve, 20))
     }

@@ -12,7 +12,7 @@ const blocksOfWalk = 60
 const day = 86_400
 
 describe('stable pools of later versions in memory', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let port: Port
   afterEach(() => port.close())
 

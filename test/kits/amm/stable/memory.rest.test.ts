@@ -20,7 +20,7 @@ const quotesEach = 10
 const fees = { fee: 4_000_000n, adminFee: 5_000_000_000n }
 
 describe('stable pools in memory', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let fixture: StableFixture
   let acts: Acts
   before(async () => {

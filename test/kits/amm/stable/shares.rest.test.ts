@@ -14,7 +14,7 @@ import { openStableFixture, type StableFixture } from './stable-fixture.ts'
 const roundsOfWalk = 15
 
 describe('shares of stable pools', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let fixture: StableFixture
   let acts: Awaited<ReturnType<typeof poolActs>>
   let call: ReturnType<typeof rpcTo>
@@ -155,7 +155,7 @@ describe('shares of stable pools', function () {
 })
 
 describe('shares of stable pools of later versions', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   let port: Awaited<ReturnType<typeof portPool>>
   afterEach(() => port.close())
 
