@@ -1,8 +1,7 @@
-import { Ajv } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { maskedCopy } from './mask.ts'
 import { schemaProblems, type ConfigProblem } from './problems.ts'
-import { checkBy, type Validate } from './quick-check.ts'
 import {
   type Environment,
   substitute,
@@ -53,7 +52,23 @@ export interface Check<T> {
 const options = { strict: true, allErrors: true, verbose: true, meta: false, validateSchema: false, code: { optimize: false } } as const
 let ajv: Ajv | undefined
 
-/** Checks by one of Sluice's own schemas. It is compiled for the first value that is wrong. */
+/** A type guard with its schema, and what was wrong in the last value. */
+export type Validate<T> = ((value: unknown) => value is T) & Pick<ValidateFunction<T>, 'errors'> & { readonly schema?: unknown }
+
+/** Checks by a schema that is compiled for the first value: most commands check by few of them. */
+export function checkBy<T>(schema: unknown, compile: () => ValidateFunction<T>): Validate<T> {
+  let compiled: ValidateFunction<T> | undefined
+  const validate = (value: unknown): value is T => {
+    compiled ??= compile()
+    const isValid = compiled(value)
+    made.errors = compiled.errors ?? null
+    return isValid
+  }
+  const made: Validate<T> = Object.assign(validate, { schema })
+  return made
+}
+
+/** Checks by one of Sluice's own schemas. */
 export const compile = <S extends TSchema>(schema: S): Validate<Static<S>> =>
   checkBy(schema, () => (ajv ??= new Ajv(options)).compile<Static<S>>(schema))
 
@@ -150,7 +165,7 @@ function checkValue<T>(validate: Validate<T>, value: Section, textual: ReadonlyS
 }
 
 /** Converts the texts for which the schema has one type that no text has: nothing has to be wrong first to know that. */
-export function convertTexts(schema: unknown, value: Section, textual: Iterable<string>): void {
+function convertTexts(schema: unknown, value: Section, textual: Iterable<string>): void {
   for (const pointer of textual) {
     const type = typeAt(schema, pointer)
     const text = type === undefined ? undefined : getAt(value, pointer)

@@ -4,8 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { isObject } from '../base/json.ts'
-import { convertTexts, fromText, judgePart, type JudgedPart, type SchemaPart } from './check.ts'
-import { surelyFits } from './quick-check.ts'
+import { fromText, judgePart, type JudgedPart, type SchemaPart } from './check.ts'
 import { pointerOf, type Section } from './tree.ts'
 import { reasonOf } from '../base/errors.ts'
 
@@ -22,10 +21,6 @@ export type SchemaAnswer = { readonly invalid: string } | { readonly judged: rea
 
 /** Changes the values of the parts in place. */
 export function judgeBySchema({ schema, isTested, parts }: SchemaQuestion): SchemaAnswer {
-  if (isTested) {
-    for (const { value, textual } of parts) convertTexts(schema, value, textual)
-    if (parts.every(({ value }) => surelyFits(schema, value))) return { judged: parts.map(({ value }) => ({ value })) }
-  }
   try {
     const validate = compilePluginSchema(schema, isTested)
     return { judged: parts.map((part) => judgePart(validate, part)) }

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
 import { ConfigError, nearest, type ConfigProblem } from '../config/problems.ts'
 import type { PluginConfig } from '../config/plugin-config.ts'
-import { checkBy } from '../config/quick-check.ts'
+import { checkBy } from '../config/check.ts'
 import { pointerOf } from '../config/tree.ts'
 import { type Manifest, type Bridge, type ConnectorConfig, bridgesSchema } from '../contracts/index.ts'
 import type { FoundPlugin } from './discover/find.ts'
