@@ -582,7 +582,8 @@ describe('the dashboard, where the server answers what', function () {
     const stop = { mode: 'reduce-only', client: 'client', reason: 'seen in all tabs' }
     expect((await site.server.client.post('/stops', stop)).status).to.equal(200)
     for (const tab of tabs) await tab.getByText('seen in all tabs').first().waitFor()
-    expect(asked.filter((path) => path === '/stops')).to.have.length(1)
+    // On a busy machine one tab may hear of it after another one has asked, and has to ask itself.
+    expect(asked.filter((path) => path === '/stops')).to.have.length.within(1, 2)
     expect((await site.server.client.request('DELETE', '/stops?client=client')).status).to.equal(200)
     await context.close()
   })
