@@ -71,7 +71,7 @@ export async function startSite({
         confirmations,
         pollingSeconds: 0.05,
         feeCap,
-        requestTimeoutSeconds: 5,
+        requestTimeoutSeconds: 30,
         ...(bumpAfterSeconds !== undefined && { feePolicy: { bumpAfterSeconds } }),
       },
       log: silent,
@@ -233,7 +233,7 @@ export function planOf(...steps: Plan['steps']): Plan {
 }
 
 /** A deadline for a test's request, like the server's. */
-export const soon = (milliseconds = 30_000): AbortSignal => AbortSignal.timeout(milliseconds)
+export const soon = (milliseconds = 120_000): AbortSignal => AbortSignal.timeout(milliseconds)
 
 /** Waits until the condition holds. @throws Error that names it if it never does */
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
