@@ -3,3 +3,5 @@ import { networks } from './networks.ts'
 import list from './tokens.json' with { type: 'json' }
 
 export default evmChainPlugin({ name: 'hyperliquid', apiVersion: '1.0', networks, list })
+
+export { networks }

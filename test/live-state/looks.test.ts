@@ -4,7 +4,7 @@ import { createTokenBook } from '../../core/live-state/token-book.ts'
 import { originalOf } from '../../core/live-state/looks.ts'
 import { evmChain } from '../../kits/evm/chain.ts'
 import { multicall3 } from '../../kits/evm/network.ts'
-import { networks } from '../../plugins/polygon/networks.ts'
+import { networks } from '../../plugins/polygon/index.ts'
 
 const tokenOf = (symbol: string, index: number) => ({ symbol, address: `0x${(index + 0xa0).toString(16).padStart(40, '0')}`, decimals: 18 })
 const real = ['ETH', 'USDC', 'USDT', 'WETH', 'DAI', 'LINK', 'cbETH', 'USDC.e'].map(tokenOf)

@@ -4,7 +4,7 @@ import type { Chain, Token } from '../../core/contracts/index.ts'
 import { SluiceError } from '../../core/base/errors.ts'
 import { evmHandlers } from '../../core/handlers/evm.ts'
 import { networkHandlers } from '../../core/handlers/network.ts'
-import { networks } from '../../plugins/polygon/networks.ts'
+import { networks } from '../../plugins/polygon/index.ts'
 import { evmChain } from '../../kits/evm/chain.ts'
 import { multicall3 } from '../../kits/evm/network.ts'
 

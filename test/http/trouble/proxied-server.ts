@@ -20,7 +20,7 @@ const isNoDevnet = (file: string) => !path.basename(file).startsWith('devnet')
 
 await cp(builtIn('ethereum'), chain, { recursive: true, filter: isNoDevnet })
 await change(path.join(chain, 'index.ts'), /'ethereum',/, "'proxied', version: '0.1.0',")
-await change(path.join(chain, 'networks.ts'), otherNetworks, '')
+await change(path.join(chain, 'index.ts'), otherNetworks, '')
 await writeFile(path.join(chain, 'defaults.yml'), `local: { rpcUrls: ['${rpcUrl}'], requestTimeoutSeconds: 12 }\n`)
 await cp(builtIn('uniswap'), connector, { recursive: true, filter: isNoDevnet })
 await change(path.join(connector, 'index.ts'), /'uniswap',/, "'proxyswap', version: '0.1.0',")

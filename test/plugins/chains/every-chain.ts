@@ -32,14 +32,13 @@ const chains: readonly OurChain[] = await Promise.all(
     .filter((name) => readdirSync(path.join(plugins, name)).includes('tokens.json'))
     .map(async (file) => {
       const folder = path.join(plugins, file)
-      const load = (part: string) => import(pathToFileURL(path.join(folder, part)).href)
-      const plugin = (await load('index.ts')).default
+      const { default: plugin, networks } = await import(pathToFileURL(path.join(folder, 'index.ts')).href)
       return {
         // An exchange's own chain has a folder beside the exchange's.
         name: plugin.manifest.name,
         folder,
         plugin,
-        networks: (await load('networks.ts')).networks,
+        networks,
         tokens: JSON.parse(text(folder, 'tokens.json')).tokens,
         defaults: parse(text(folder, 'defaults.yml')),
         lines: text(folder, 'index.ts').trim().split('\n').length,

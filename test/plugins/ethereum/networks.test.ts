@@ -5,8 +5,7 @@ import { getAddress, Interface } from 'ethers'
 import { parse } from 'yaml'
 import { evmChainSchema, multicall3, type EvmChainConfig } from '../../../kits/evm/index.ts'
 import { multicallViews, packAggregate3 } from '../../../kits/evm/multicall.ts'
-import ethereum from '../../../plugins/ethereum/index.ts'
-import { networks } from '../../../plugins/ethereum/networks.ts'
+import ethereum, { networks } from '../../../plugins/ethereum/index.ts'
 import list from '../../../plugins/ethereum/tokens.json' with { type: 'json' }
 
 const accepts = new Ajv({ allErrors: true }).compile(evmChainSchema)

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
 import { discriminatorOf } from '../../../kits/solana/amm/anchor.ts'
 import { dammAuthority, dammProgram } from '../../../kits/solana/amm/damm/accounts.ts'
-import { networks } from '../../../plugins/solana/networks.ts'
+import { networks } from '../../../plugins/solana/index.ts'
 import list from '../../../plugins/solana/tokens.json' with { type: 'json' }
 import circle from '../../fixtures/published/circle-bridge-kit-solana.json' with { type: 'json' }
 import drift from '../../fixtures/published/drift-sdk.json' with { type: 'json' }
