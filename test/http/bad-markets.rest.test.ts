@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { Interface } from 'ethers'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
-import { markets as perpMarkets } from '../../plugins/perp/markets.ts'
+import { markets as perpMarkets } from '../../plugins/perp/index.ts'
 import type { Answer, Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { brokenContracts, withContract } from './broken-contracts.ts'

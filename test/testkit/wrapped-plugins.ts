@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { parse, stringify } from 'yaml'
 import { markets } from '../../plugins/oasis/markets.ts'
-import { markets as perpMarkets } from '../../plugins/perp/markets.ts'
+import { markets as perpMarkets } from '../../plugins/perp/index.ts'
 import { v2Deployments, v3Deployments } from '../../plugins/uniswap/deployments.ts'
 
 type Kind = 'book' | 'perp' | 'range' | 'shares'

@@ -28,16 +28,16 @@ await change(path.join(connector, 'deployments.ts'), otherNetworks, '')
 await change(path.join(connector, 'deployments.ts'), /'ethereum\/local'/g, "'proxied/local'")
 await change(path.join(connector, 'defaults.yml'), /^ {2}\w*(?:mainnet|sepolia):\n(?: {4}.*\n)+/gm, '')
 
-for (const [name, as] of [
-  ['oasis', 'proxybook'],
-  ['perp', 'proxyperp'],
+for (const [name, as, file] of [
+  ['oasis', 'proxybook', 'markets.ts'],
+  ['perp', 'proxyperp', 'index.ts'],
 ] as const) {
   const folderOf = path.join(plugins, as)
   await cp(builtIn(name), folderOf, { recursive: true, filter: isNoDevnet })
   await change(path.join(folderOf, 'index.ts'), new RegExp(`name: '${name}'`), `name: '${as}', version: '0.1.0'`)
   await change(path.join(folderOf, 'index.ts'), new RegExp(`spenders: \\{ ${name}: `), `spenders: { ${as}: `)
-  await change(path.join(folderOf, 'markets.ts'), /^ {2}'\w+\/mainnet': \[\n(?: {4}.*\n)+ {2}\],\n/gm, '')
-  await change(path.join(folderOf, 'markets.ts'), /'ethereum\/local'/g, "'proxied/local'")
+  await change(path.join(folderOf, file), /^ {2}'\w+\/mainnet': \[\n(?: {4}.*\n)+ {2}\],\n/gm, '')
+  await change(path.join(folderOf, file), /'ethereum\/local'/g, "'proxied/local'")
   await change(path.join(folderOf, 'defaults.yml'), /^ {2}mainnet:\n(?: {4}.*\n)+/gm, '')
 }
 

@@ -8,7 +8,7 @@ import { perpDevnetContracts, type ExchangeContract } from '../../../kits/perp/d
 import { collateralSlot } from '../../../kits/perp/devnet-operator.ts'
 import { perp } from '../../../kits/perp/index.ts'
 import type { Perp } from '../../../kits/perp/perp.ts'
-import { markets } from '../../../plugins/perp/markets.ts'
+import { markets } from '../../../plugins/perp/index.ts'
 import { at, openDevnetFixture, tokens } from '../amm/devnet-fixture.ts'
 
 const devnetFile = fileURLToPath(new URL('../../../plugins/perp/devnet.ts', import.meta.url))

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { dataSlice, isHexString } from 'ethers'
 import { parse } from 'yaml'
-import { pools } from '../../../plugins/balancer/pools.ts'
+import { pools } from '../../../plugins/balancer/index.ts'
 import { chainIds } from '../exchanges/chain-ids.ts'
 
 const factsOf = (name: string) => JSON.parse(readFileSync(new URL(`../../fixtures/published/${name}.json`, import.meta.url), 'utf8')).facts

@@ -4,7 +4,7 @@ import { getAddress } from 'ethers'
 import { parse } from 'yaml'
 import { deployerAddress } from '../../../core/devnet/build-state.ts'
 import { routerDeployment, stableDevnetAddresses } from '../../../kits/amm/stable/devnet.ts'
-import { pools } from '../../../plugins/curve/pools.ts'
+import { pools } from '../../../plugins/curve/index.ts'
 import curveApi from '../../fixtures/published/curve-api.json' with { type: 'json' }
 
 const { contractAddresses } = parse(readFileSync(new URL('../../../plugins/curve/defaults.yml', import.meta.url), 'utf8'))

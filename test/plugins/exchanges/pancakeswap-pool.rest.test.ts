@@ -8,7 +8,7 @@ import type { Pool } from '../../../kits/amm/index.ts'
 import { getSqrtRatioAtTick, maxSqrtRatioX96, minSqrtRatioX96 } from '../../../kits/amm/v3/math.ts'
 import type { V3PoolState } from '../../../kits/amm/v3/swap.ts'
 import { v3Protocol } from '../../../kits/amm/v3/pools.ts'
-import { v3Deployments } from '../../../plugins/pancakeswap/deployments.ts'
+import { v3Deployments } from '../../../plugins/pancakeswap/index.ts'
 import { at, startStillChain, wallet } from '../../kits/evm/test-chain.ts'
 
 const { initCodeHash, deployer: liveDeployer } = v3Deployments['binance-smart-chain/mainnet']

@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import { deployerAddress } from '../../../core/devnet/build-state.ts'
 import { curieAbi } from '../../../kits/perp/abi.ts'
 import { perpDevnetContracts } from '../../../kits/perp/devnet.ts'
-import { markets } from '../../../plugins/perp/markets.ts'
+import { markets } from '../../../plugins/perp/index.ts'
 
 const published = new URL('../../fixtures/published/perp-curie-deployments.json', import.meta.url)
 const { chainId, clearingHouse, vault, bases, signatures } = JSON.parse(readFileSync(published, 'utf8')).facts

@@ -155,27 +155,32 @@ async function load(extra: number): Promise<LoadTimes> {
 const plugins = fileURLToPath(new URL('../../../plugins/', import.meta.url))
 const targets = { connector: 25, chain: 15 }
 
-/** Lines of each plugin's source: what it is, and its constants. What puts it on the devnet is no part of it. */
+/** Lines of each plugin's source, without what puts it on the devnet. */
 export function pluginLines(): Row[] {
   return readdirSync(plugins)
-    .map((name) => {
+    .flatMap((name) => {
       const folder = path.join(plugins, name)
+      const kind = kindOf(readFileSync(path.join(folder, 'index.ts'), 'utf8'))
       const sources = readdirSync(folder).filter((file) => file.endsWith('.ts') && file !== 'devnet.ts')
-      const kind = readFileSync(path.join(folder, 'index.ts'), 'utf8').includes('defineConnector') ? 'connector' : 'chain'
-      const lines = (files: readonly string[]) => files.reduce((sum, file) => sum + linesOf(path.join(folder, file)), 0)
-      return { name, kind, own: lines(['index.ts']), constants: lines(sources.filter((file) => file !== 'index.ts')) } as const
+      const code = sources.flatMap((file) => codeOf(path.join(folder, file)))
+      const addresses = code.filter((line) => /'0x[0-9a-f]{40,}'/i.test(line)).length
+      return kind ? [{ name, kind, own: code.length - addresses, addresses }] : []
     })
-    .toSorted((a, b) => b.kind.localeCompare(a.kind) || b.own + b.constants - a.own - a.constants)
-    .map(({ name, kind, own, constants }) => {
-      // A chain's networks are its substance; a connector's addresses are not.
-      const counted = kind === 'chain' ? own + constants : own
-      const value = kind === 'chain' ? `${own} + ${constants} networks` : `${own} + ${constants} addresses`
-      return { name: `${kind} ${name}`, value, reference: `target ${targets[kind]}`, ratio: times(counted, targets[kind]) }
-    })
+    .toSorted((a, b) => b.kind.localeCompare(a.kind) || b.own + b.addresses - a.own - a.addresses)
+    .map(({ name, kind, own, addresses }) => ({
+      name: `${kind} ${name}`,
+      value: `${own} + ${addresses} addresses`,
+      reference: `target ${targets[kind]}`,
+      ratio: times(own, targets[kind]),
+    }))
 }
 
+/** Undefined for interfaces. */
+const kindOf = (source: string): keyof typeof targets | undefined =>
+  /ChainPlugin\(/.test(source) ? 'chain' : /Connector\(/.test(source) ? 'connector' : undefined
+
 /** Without comments and blank lines. */
-const linesOf = (file: string) =>
+const codeOf = (file: string) =>
   readFileSync(file, 'utf8')
     .split('\n')
-    .filter((line) => !/^\s*(?:$|\/\/|\/?\*)/.test(line)).length
+    .filter((line) => !/^\s*(?:$|\/\/|\/?\*)/.test(line))

@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import type { Hop, Quote, Token } from '../../../../core/contracts/index.ts'
 import { exchangeRouter, exchangeRouterAbi } from '../../../../kits/amm/stable/exchange-router.ts'
 import { expectedCoins } from '../../../../kits/amm/stable/router.ts'
-import { pools as listed } from '../../../../plugins/curve/pools.ts'
+import { pools as listed } from '../../../../plugins/curve/index.ts'
 import published from '../../../fixtures/published/curve-api.json' with { type: 'json' }
 
 const defaults = parse(readFileSync(new URL('../../../../plugins/curve/defaults.yml', import.meta.url), 'utf8'))
