@@ -5,10 +5,9 @@ import { ShownPlugin, PluginsLiftResponse } from '../api/plugins.ts'
 import type { Settings } from '../config/settings.ts'
 import { command } from '../base/layout.ts'
 import { ask, hasTerminal } from '../base/terminal.ts'
-import { certificateOf, formerAs } from './former-options.ts'
 import { complain, isYes, printResult } from './output.ts'
 import { readResponse, type ServerClient } from './server-client.ts'
-import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
+import { addServerOptions, certificateName, formerAs, serverOf, type ServerOptions } from './server-options.ts'
 
 interface LiftOptions extends ServerOptions {
   readonly yes?: true
@@ -31,7 +30,7 @@ export function liftCommand(settingsOf: () => Settings): Command {
 type Quarantine = NonNullable<ShownPlugin['quarantine']>
 
 async function lift(name: string, { yes, client, as, ...access }: LiftOptions, settings: Settings): Promise<string> {
-  const named = certificateOf({ as, client })
+  const named = certificateName({ as, client })
   const server = serverOf(settings, { ...access, ...(named !== undefined && { as: named }) })
   const quarantine = (await quarantinesOn(server)).get(name)
   if (quarantine) complain(`${name} is quarantined: ${quarantineWords(quarantine)}`)

@@ -1,6 +1,7 @@
 // The options of commands that ask a running server, and the client that they make.
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
+import { complain } from './output.ts'
 import { serverClient, type ServerClient } from './server-client.ts'
 
 export interface ServerOptions {
@@ -34,4 +35,16 @@ export function serverOf(
     ...(url !== undefined && { url }),
     ...(certs !== undefined && { certs }),
   })
+}
+
+/**
+ * The former name of `--as`, which no help shows and which goes on to work. Before 0.3.0 it was `--client` in `sluice tx` and `sluice plugin lift`;
+ * `--client` of `sluice stop` is whom it stops.
+ */
+export const formerAs = (): Option => new Option('--client <name>', 'the former name of --as').hideHelp()
+
+/** The name of the certificate; undefined: the command chooses. */
+export function certificateName({ as, client }: { as: string | undefined; client: string | undefined }): string | undefined {
+  if (client !== undefined) complain('warning: --client is called --as by now, as in all commands, and goes away with a later version.')
+  return as ?? client
 }

@@ -14,9 +14,8 @@ import { countOf, describePruned, pruneTransactions, type PruneOptions } from '.
 import type { ArchiveExportOptions } from './archive-export.ts'
 import { exportTransactions, isFiltered, type ExportOptions } from './tx-export.ts'
 import { undoneBy } from './tx-undone.ts'
-import { certificateOf, formerAs } from './former-options.ts'
 import { type ServerClient, journalClient, type JournalClient, type TransactionFilter } from './server-client.ts'
-import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
+import { addServerOptions, certificateName, formerAs, serverOf, type ServerOptions } from './server-options.ts'
 
 interface AccessOptions extends ServerOptions {
   json?: true
@@ -164,7 +163,7 @@ asked for, whatever clocks say. The server moves by itself what is older than st
 }
 
 function named({ as, client, ...options }: FormerOptions): AccessOptions {
-  const name = certificateOf({ as, client })
+  const name = certificateName({ as, client })
   return { ...options, ...(name !== undefined && { as: name }) }
 }
 

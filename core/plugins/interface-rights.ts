@@ -1,5 +1,5 @@
 // Which endpoints each path of an interface may call. The server decides it, wherever the plugin runs.
-import { useOf, type EndpointUse } from '../api/endpoint-use.ts'
+import type { Endpoint, Permission } from '../api/endpoint.ts'
 import { endpoints } from '../api/index.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { InterfacePath } from '../contracts/interface.ts'
@@ -9,6 +9,19 @@ import { PluginFault, remedies } from './refusal.ts'
 export interface DeclaredCalls {
   readonly calls?: Readonly<Record<string, readonly string[]>>
   readonly decides?: readonly string[]
+}
+
+/** What calling an endpoint does: it reads, it makes a transaction of a wallet, or it decides for others what the server does. */
+type EndpointUse = 'reads' | 'acts' | 'governs'
+
+/** Permissions of people. */
+const governing: readonly (Permission | undefined)[] = ['admin', 'stop', 'resume', 'approve']
+
+/** Requests that wait for a second person belong to people altogether, and so does stopping, which needs no permission of its own. */
+function useOf({ method, path, permission, acts }: Pick<Endpoint, 'method' | 'path' | 'permission' | 'acts'>): EndpointUse {
+  if (acts) return 'acts'
+  const isOfPeople = governing.includes(permission) || path.startsWith('/approvals') || (path === '/stops' && method !== 'GET')
+  return isOfPeople ? 'governs' : 'reads'
 }
 
 const known: ReadonlyMap<string, { readonly use: EndpointUse; readonly method: string }> = new Map(

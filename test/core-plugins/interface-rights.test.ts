@@ -1,8 +1,7 @@
 import { expect } from 'chai'
-import { useOf } from '../../core/api/endpoint-use.ts'
 import { endpoints } from '../../core/api/index.ts'
 import { SluiceError } from '../../core/base/errors.ts'
-import { checkDeclaredCalls, checkPathsDeclared, rightsOf, type RightsOptions } from '../../core/plugins/interface-rights.ts'
+import { checkDeclaredCalls, checkPathsDeclared, rightsOf, useOfEndpoint, type RightsOptions } from '../../core/plugins/interface-rights.ts'
 import type { ServedCall } from '../../core/plugins/interface-paths.ts'
 import type { AnswerQuestion, Host } from '../../core/plugins/isolate/host.ts'
 import { remoteInterface } from '../../core/plugins/isolate/remote-interface.ts'
@@ -16,7 +15,7 @@ describe('what a path of an interface may call', () => {
     const { refusal } = rightsOf(path, { name: 'desk', listed: [], ...more })
     return endpoints.map(({ name }) => name).filter((name) => refusal(name) === undefined)
   }
-  const used = (...uses: string[]) => endpoints.filter((each) => uses.includes(useOf(each))).map(({ name }) => name)
+  const used = (...uses: string[]) => endpoints.filter((each) => uses.includes(useOfEndpoint(each.name) ?? '')).map(({ name }) => name)
 
   it('is what reads for a GET, and what makes transactions beside it for another method, where nothing is declared', () => {
     expect(mayCall(get)).to.have.members(used('reads'))

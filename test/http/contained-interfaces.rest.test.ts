@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import path from 'node:path'
-import { endpoints } from '../../core/api/index.ts'
-import { useOf } from '../../core/api/endpoint-use.ts'
+import { endpointsForPeople } from '../../core/plugins/interface-rights.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
@@ -270,15 +269,15 @@ describe('interfaces of third parties in processes of their own', function () {
 
     it('reaches nothing that is for people, whatever its caller may do', async () => {
       const open = await opened('POST', { id: 1, plugin: 'hostile' }, to('mixing', 'approver'))
-      const governing = endpoints.filter((each) => useOf(each) === 'governs' && each.name !== 'Approvals')
-      for (const { name } of governing) {
+      const governing = endpointsForPeople.filter((name) => name !== 'Approvals')
+      for (const name of governing) {
         const refused = await open.use(name, { id: 1, plugin: 'hostile' })
         expect(oops(refused), name).to.equal('403 FORBIDDEN')
         expect(refused.body.message).to.contain(
           `may not call ${name}, which is for people: list it in \`endpoints\` of conf/interfaces/mixing.yml`,
         )
       }
-      expect(governing.map(({ name }) => name)).to.include.members(['ApprovalsApprove', 'PluginsLift', 'StopsDelete', 'StopsPost'])
+      expect(governing).to.include.members(['ApprovalsApprove', 'PluginsLift', 'StopsDelete', 'StopsPost'])
       await open.end()
     })
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { stringify } from 'yaml'
 import { wellKnownAddresses } from '../../core/keys/curves.ts'
-import { doubtfulWalletLimits } from '../../core/parts/limits-file.ts'
+import { doubtfulWalletLimits } from '../../core/parts/start-log.ts'
 import type { ServerParts } from '../../core/parts/server-parts.ts'
 import { beginCount } from '../../core/wallet/limits/count-file.ts'
 import { eachWithHome } from '../config/home.ts'
