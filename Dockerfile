@@ -49,9 +49,7 @@ COPY --from=install /image/ /
 COPY --from=install --chown=10001:10001 /own/ /app/
 # Of the signer service, whose user is another one: its data, and its socket, which the servers' group reaches.
 COPY --from=install --chown=10002:10001 /own-signer/ /signer/
-# The threads share one arena of malloc: each of several keeps what one of them once needed.
 ENV NODE_ENV=production \
-    MALLOC_ARENA_MAX=1 \
     SLUICE_SERVER_HOST=0.0.0.0 \
     SLUICE_DEVNET_ENABLED=false
 USER 10001:10001

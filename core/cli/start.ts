@@ -5,9 +5,7 @@ import { pause } from '../base/async.ts'
 import { ConfigError, StartError } from '../config/problems.ts'
 import { unusedProxy, type Flags, type Settings } from '../config/settings.ts'
 import { refuseCoreFiles } from '../base/core-files.ts'
-import { optimizeAsUsual, optimizeLate } from '../base/late-optimizing.ts'
 import type { Kernel } from '../kernel.ts'
-import { limitCompilers, limitHeap } from '../base/memory.ts'
 import { complain, say } from './output.ts'
 import { pluginLines, readyLine, summary } from './start-summary.ts'
 
@@ -51,8 +49,6 @@ const stopSeconds = 3.5
 async function start(readSettings: () => Settings): Promise<void> {
   let settings = readSettings()
   goOnUnheard()
-  limitCompilers()
-  optimizeLate()
   // Loaded here, so that other commands do not load a server.
   const [{ startKernel }, { closeToOthers, makeConf, refuseBeforeStart }] = await Promise.all([import('../kernel.ts'), import('./home.ts')])
   try {
@@ -71,8 +67,6 @@ async function start(readSettings: () => Settings): Promise<void> {
     const kernel = await startKernel(settings, { print: say })
     duringStart.over()
     onSignals(stopping, kernel.log)
-    limitHeap()
-    optimizeAsUsual()
     const failing = await failingAfter(kernel, firstWaitMs, stopping.signal)
     const late = new Set(kernel.services.registry.plugins.filter(({ state }) => state === 'pending').map(({ name }) => name))
     say(await summary(kernel, settings, failing))

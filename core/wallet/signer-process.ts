@@ -3,8 +3,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { lockFile } from '../config/lock.ts'
 import { readStopFiles } from '../config/stop-files.ts'
 import type { Stop, StopScope } from '../config/stops.ts'
-import { optimizeAsUsual } from '../base/late-optimizing.ts'
-import { limitHeap } from '../base/memory.ts'
 import { command } from '../base/layout.ts'
 import { followFile, watchFile } from '../base/whole-file.ts'
 import type { LockedWallet, SigningWallet } from '../keys/key-source.ts'
@@ -100,8 +98,6 @@ async function open({ keySources, dataDir, files, read, acceptsKeys, ...lengths 
     wallets: new Map(wallets.map((wallet) => [walletKey(wallet), wallet])),
     locked: new Map(locked.map((wallet) => [walletKey(wallet), wallet])),
   }
-  optimizeAsUsual()
-  limitHeap()
   tell({
     type: 'ready',
     processId: process.pid,

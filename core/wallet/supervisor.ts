@@ -3,7 +3,6 @@ import inspector from 'node:inspector'
 import { fileURLToPath } from 'node:url'
 import { isStoppedProcess } from '../base/blocked-loop.ts'
 import { refuseCoreFiles, withoutCoreFiles } from '../base/core-files.ts'
-import { unoptimized } from '../base/late-optimizing.ts'
 import { programUrl } from '../base/layout.ts'
 import { giveSecret } from '../keys/passphrase.ts'
 
@@ -200,33 +199,14 @@ const withoutDebugger = process.allowedNodeEnvironmentFlags.has('--disable-sigus
   : ['--import', `data:text/javascript,process.on('SIGUSR1',()=>{})`]
 
 /**
- * These processes make few objects and are idle most of the time: a small space for young objects, one thread of V8 beside the main one, V8's own
- * functions from the program's file without a second copy beside the code that it compiles, and one arena of malloc that shrinks.
- */
-const littleMemory = {
-  flags: ['--max-semi-space-size=1', '--v8-pool-size=1', '--no-short-builtin-calls'],
-  environment: { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072' },
-}
-
-/**
  * Forks a module of this folder as a process, in the form that this one runs in: source (through tsx) or bundled. A crash of it leaves no core file.
  * @param variables names of what it inherits beside the usual ones. They are its arguments, so that it can hand them on
  */
 export function forkModule(module: string, variables: readonly string[] = []): ChildProcess {
   const { url, flags } = programUrl(`core/wallet/${module}`)
-  const [program, args] = withoutCoreFiles(process.execPath, [
-    ...littleMemory.flags,
-    ...unoptimized,
-    ...withoutDebugger,
-    ...flags,
-    fileURLToPath(url),
-    ...variables,
-  ])
+  const [program, args] = withoutCoreFiles(process.execPath, [...withoutDebugger, ...flags, fileURLToPath(url), ...variables])
   return spawn(program, args, {
-    env: {
-      ...littleMemory.environment,
-      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => inheritedVariables.includes(name) || variables.includes(name))),
-    },
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => inheritedVariables.includes(name) || variables.includes(name))),
     serialization: 'advanced',
     // Node's flags are not inherited either: a debugger or heap dump of the server must not reach the keys.
     // The last is the pipe for what must not be in a message: `secretDescriptor`.

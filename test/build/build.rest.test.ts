@@ -95,7 +95,7 @@ describe('the bundled server', function () {
     const ofPlugins = (file: string) => file.startsWith('plugins') && path.basename(file) === 'devnet.js'
     const server = files.filter((file) => !file.startsWith('sluice-devnet'))
     expect(server.filter((file) => file.includes('artifacts') || ofPlugins(file))).to.deep.equal([])
-    // One command, bin/sluice: it starts Node with what keeps the memory small.
+    // The one command is bin/sluice.
     expect(files.filter((file) => path.basename(file) === 'sluice')).to.deep.equal([])
     expect(files).to.include.members(['sluice-devnet/plugins/uniswap/devnet.js', 'sluice-devnet/kits/amm/v2/devnet.js'])
     expect(files).to.include.members(['plugins/ethereum/tokens.json', 'plugins/ethereum/defaults.yml', 'plugins/uniswap/defaults.yml'])

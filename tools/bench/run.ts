@@ -19,7 +19,7 @@ import { bookOfTrade } from './figures/book-trade.ts'
 import { journalPages } from './figures/journal-pages.ts'
 import { pageParts } from './figures/page-parts.ts'
 import { benchLimits, limitedQuotes, limitedSignatures, limitedTrades, marketWindow, windowSize } from './figures/limits.ts'
-import { memory, nodeFlags, resident } from './figures/resident.ts'
+import { memory, resident } from './figures/resident.ts'
 import { nodeDistance, nodeCalls, perpCalls, solanaCalls } from './figures/node-calls.ts'
 import { optimal } from './figures/optimal.ts'
 import { orderRate } from './figures/order-rate.ts'
@@ -143,9 +143,8 @@ for (const [name, measure] of Object.entries(figures))
   if (wanted.length === 0 ? !named.includes(name) : wanted.includes(name)) await measure()
 console.log(`\nMeasured in ${Math.round((performance.now() - startedAt) / 1000)} s.`)
 
-/** As an operator runs it: with the flags of bin/sluice. */
 function startSluice(args: readonly string[] = []) {
-  return startChild<SluiceProcess>('sluice', args, nodeFlags)
+  return startChild<SluiceProcess>('sluice', args)
 }
 
 /** Those that share one running server. */
@@ -200,7 +199,7 @@ async function fairly(): Promise<void> {
   }
 }
 
-/** In a server with the flags that bin/sluice gives to Node. */
+/** Bodies whose end never comes. */
 async function bodies(): Promise<void> {
   const sluice = await startSluice()
   try {

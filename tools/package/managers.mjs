@@ -1,53 +1,10 @@
-// What package managers make of the packages: npm on Windows, and with --all those that are not npm.
+// What package managers that are not npm make of the packages: with --all.
 import { expect } from 'chai'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import path from 'node:path'
-import { asProject, bot, environment, folder, install, removePlace, root, run, start, swap, tarball, version } from './outside.mjs'
+import { asProject, bot, environment, folder, install, removePlace, root, run, start, swap, tarball } from './outside.mjs'
 
 after(removePlace)
-
-describe('on Windows, the command', () => {
-  let cwd
-  let flags
-  before(() => {
-    cwd = folder('for Windows')
-    asProject(cwd)
-    install(cwd, [tarball('sluice'), 'cmd-shim@8', '@zkochan/cmd-shim@7'])
-    const [first] = readFileSync(path.join(cwd, 'node_modules', 'sluice', 'bin', 'sluice'), 'utf8').split('\n')
-    ;[, flags] = /^#!\/usr\/bin\/env -S node (--.*)$/.exec(first) ?? []
-    expect(flags, first).to.be.a('string')
-  })
-
-  for (const { manager, library, make, line } of [
-    {
-      manager: 'npm',
-      library: 'cmd-shim',
-      make: (shim, ...args) => shim(...args),
-      line: (given) => `"%_prog%" ${given} "%dp0%\\..\\sluice\\bin\\sluice" %*\r\n`,
-    },
-    {
-      manager: 'pnpm',
-      library: '@zkochan/cmd-shim',
-      make: (shim, ...args) => shim(...args, { createCmdFile: true }),
-      line: (given) => `node  ${given} "%~dp0\\..\\sluice\\bin\\sluice" %*\r\n`,
-    },
-  ]) {
-    it(`that ${manager} makes runs Node with the same flags`, async () => {
-      const modules = path.join(cwd, 'node_modules')
-      const made = path.join(modules, `.bin of ${manager}`, 'sluice')
-      await make(createRequire(path.join(modules, 'x.js'))(library), path.join(modules, 'sluice', 'bin', 'sluice'), made)
-      const script = readFileSync(`${made}.cmd`, 'utf8')
-      expect(script)
-        .to.include(line(flags))
-        .and.not.match(/\bsh\b|\benv\b/)
-      if (script.includes('%_prog%')) expect(script).to.include('SET "_prog=node"')
-      // The shells that Windows has from elsewhere take this one.
-      const { code, printed } = run('sh', [made, '--version'], { cwd })
-      expect([code, printed.trim()]).to.deep.equal([0, version])
-    })
-  }
-})
 
 // Yarn asks the registry for anvil of every platform, and a registry may not have them all: docs/operators/operations.md says what to do then.
 const anvil = JSON.parse(readFileSync(path.join(root, 'node_modules', '@foundry-rs', 'anvil', 'package.json'), 'utf8'))

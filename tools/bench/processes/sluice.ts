@@ -1,7 +1,6 @@
 // The whole server with the devnet, in a process of its own that tells what it costs. It is the bundled one, which is what is shipped.
 import { Session, type Profiler } from 'node:inspector'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { limitCompilers, limitHeap } from '../../../core/base/memory.ts'
 import { rpcTo } from '../../../core/devnet/anvil.ts'
 import { oneChain } from '../../../test/http/one-chain.ts'
 import { healthy, startFaultyProxy } from '../../../test/http/trouble/faulty-proxy.ts'
@@ -40,7 +39,6 @@ const bundled: { startServer: typeof StartServer } = await import(new URL('../..
 
 /** The home, where there is one already, stays, and has one chain: what nodes of others cost that cannot be reached is not what is measured. */
 const [, , isBehindProxy, withInterfaces, home] = process.argv
-limitCompilers()
 let delayMs = 0
 const proxy = isBehindProxy ? await startFaultyProxy() : undefined
 await proxy?.become(async (exchange) => {
@@ -62,7 +60,6 @@ const server = await bundled.startServer(
 )
 const { kernel, settings, client, rpcUrl } = server
 await firstQuote()
-limitHeap()
 const roundTrips = roundTripsTo(rpcUrl)
 
 export type SluiceProcess = typeof handlers
