@@ -494,22 +494,16 @@ const callsOfTypebox = {
 }
 
 /**
- * Packages that a start seldom needs, by the file that has them: the parser of YAML reads conf only where it is not plain, schemas are compiled for what
- * does not surely fit them and for the first answers, and names are compared where one is wrong (with a table of 0.3 MB). Who calls them does not wait, so
- * that they cannot be imported when they are called: they are CommonJS, and loaded by `require`.
+ * Packages that most processes and commands do not need, by the file that has them, with the functions that are called: YAML is read by those that read
+ * conf, schemas are compiled for what does not surely fit them and for the first answers, and names are compared where one is wrong (with a table of
+ * 0.3 MB). Who calls them does not wait, so that they cannot be imported when they are called: they are CommonJS, and loaded by `require`.
  */
 const onDemand = {
-  'json-schema': {
-    functions: { Ajv: 'ajv', Ajv2020: 'ajv/dist/2020.js', default: 'fast-json-stringify' },
-    objects: {},
-  },
-  yaml: {
-    functions: Object.fromEntries(
-      ['LineCounter', 'Parser', 'parseDocument', 'isAlias', 'isMap', 'isScalar', 'isSeq', 'stringify'].map((name) => [name, 'yaml']),
-    ),
-    objects: { CST: 'yaml' },
-  },
-  levenshtein: { functions: { closest: 'fastest-levenshtein', distance: 'fastest-levenshtein' }, objects: {} },
+  'json-schema': { Ajv: 'ajv', Ajv2020: 'ajv/dist/2020.js', default: 'fast-json-stringify' },
+  yaml: Object.fromEntries(
+    ['Lexer', 'LineCounter', 'parseDocument', 'isAlias', 'isMap', 'isNode', 'isScalar', 'isSeq', 'stringify'].map((name) => [name, 'yaml']),
+  ),
+  levenshtein: { closest: 'fastest-levenshtein', distance: 'fastest-levenshtein' },
 }
 
 /** In the bundle stands, for each name that is imported of them, a function that loads the file with its first call. */
@@ -517,9 +511,7 @@ const loadedOnDemand = {
   name: 'loaded-on-demand',
   setup({ onResolve, onLoad }) {
     const fileOf = new Map(
-      Object.entries(onDemand).flatMap(([file, { functions, objects }]) =>
-        Object.values({ ...functions, ...objects }).map((specifier) => [specifier, file]),
-      ),
+      Object.entries(onDemand).flatMap(([file, functions]) => Object.values(functions).map((specifier) => [specifier, file])),
     )
     const specifiers = [...fileOf.keys()].map((each) => each.replaceAll('.', '\\.')).join('|')
     onResolve({ filter: new RegExp(`^(${specifiers})$`) }, ({ path: specifier, importer }) =>
@@ -527,19 +519,16 @@ const loadedOnDemand = {
     )
     onLoad({ filter: /.*/, namespace: 'loaded-on-demand' }, ({ path: specifier }) => {
       const file = fileOf.get(specifier)
-      const namesIn = (exported) => Object.entries(exported).flatMap(([name, of]) => (of === specifier ? [name] : []))
+      const names = Object.entries(onDemand[file]).flatMap(([name, of]) => (of === specifier ? [name] : []))
       return {
         contents: [
           `import { createRequire } from 'node:module'`,
           `import { codeRoot } from ${JSON.stringify(path.join(root, 'core/base/layout.ts'))}`,
           `let loaded`,
           `const load = () => (loaded ??= createRequire(codeRoot)('./on-demand/${file}.cjs'))`,
-          ...namesIn(onDemand[file].functions).map(
+          ...names.map(
             (name) =>
               `export ${name === 'default' ? name : ''} function ${name === 'default' ? '' : name}(...given) { return new.target ? new (load().${name})(...given) : load().${name}(...given) }`,
-          ),
-          ...namesIn(onDemand[file].objects).map(
-            (name) => `export const ${name} = /* @__PURE__ */ new Proxy({}, { get: (_, key) => load().${name}[key] })`,
           ),
         ].join('\n'),
         resolveDir: root,
@@ -554,8 +543,7 @@ const entriesOnDemand = {
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^on-demand:/ }, ({ path: name }) => ({ path: name.slice('on-demand:'.length), namespace: 'on-demand' }))
     onLoad({ filter: /.*/, namespace: 'on-demand' }, ({ path: name }) => {
-      const { functions, objects } = onDemand[name]
-      const getters = Object.entries({ ...functions, ...objects }).map(([exported, specifier]) => {
+      const getters = Object.entries(onDemand[name]).map(([exported, specifier]) => {
         const of = exported === 'default' ? '' : `.${exported}`
         return `${exported}: { get: () => require(${JSON.stringify(specifier)})${of} }`
       })

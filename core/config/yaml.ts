@@ -1,6 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
-import { CST, LineCounter, Parser, parseDocument, isAlias, isMap, isScalar, isSeq, type Document } from 'yaml'
-import { readPlainYaml } from './plain-yaml.ts'
+import { isAlias, isMap, isNode, isScalar, isSeq, Lexer, LineCounter, parseDocument, type Document } from 'yaml'
 import type { ConfigProblem } from './problems.ts'
 import { dottedPath, emptyKeys, mergeOver, type Section, pointerOf, type TreeProblem, ancestors } from './tree.ts'
 import { isObject } from '../base/json.ts'
@@ -31,23 +30,23 @@ export function readYaml(path: string | number, file: string, problems: ConfigPr
 
 /** The same of a text, as who writes a file reads it before: what is not read again is not written. */
 export function readYamlText(text: string, file: string, problems: ConfigProblem[], withTraps = false): YamlFile | undefined {
-  const report = (problem: string, remedy: string, pointer = '', line?: number) =>
-    void problems.push({ file, ...(line === undefined ? {} : { line }), path: dottedPath(pointer), problem, remedy })
+  const report = (problem: string, remedy: string, line?: number) =>
+    void problems.push({ file, ...(line === undefined ? {} : { line }), path: '', problem, remedy })
 
   // The parser would overflow its stack. V8 ends the process then, and throws nothing, if it just compiles a regular expression.
-  if (openBrackets(text) > maxDepth || isNestedDeep(text)) {
+  if (nesting(text) > maxDepth) {
     report(`is nested more than ${maxDepth} levels deep`, 'Check the brackets and the indentation.')
     return undefined
   }
   const { faults, value, lines, traps } = parsed(text)
   // One fault can cause any number of others.
   for (const { message, code, line } of faults.slice(0, 5))
-    report(`is not valid YAML: ${withoutText(message)}`, remedies[code] ?? 'Correct that line, or put quotes around the value.', '', line)
-  if (!withTraps) for (const { pointer, line, problem, remedy } of traps) report(problem, remedy, pointer, line)
+    report(`is not valid YAML: ${withoutText(message)}`, remedies[code] ?? 'Correct that line, or put quotes around the value.', line)
+  const yaml: YamlFile = { file, value: isObject(value) ? value : {}, lines, ...(withTraps && { traps }) }
+  if (!withTraps) for (const { pointer, problem, remedy } of traps) problems.push({ ...locate(pointer, [yaml], file), problem, remedy })
   if (faults.length > 0 || (traps.length > 0 && !withTraps)) return undefined
-  if (value === null) return { file, value: {}, lines }
-  if (isObject(value)) return { file, value, lines, ...(withTraps && { traps }) }
-  report('is not a mapping', 'Write `key: value` lines at the top level.', '', 1)
+  if (value === null || isObject(value)) return yaml
+  report('is not a mapping', 'Write `key: value` lines at the top level.', 1)
   return undefined
 }
 
@@ -64,8 +63,8 @@ export function withoutEmptyKeys(yaml: YamlFile, remedyOf: (pointer: string) => 
 export const mergedFiles = (files: readonly string[]): Section =>
   files.reduce<Section>((below, file) => mergeOver(below, readYaml(file, file, [])?.value ?? {}), {})
 
-interface ParsedYaml extends PlainYaml {
-  faults: readonly { message: string; code: string; line: number }[]
+interface ParsedYaml extends ReadValues {
+  readonly faults: readonly { message: string; code: string; line: number }[]
 }
 
 /** By the text, while they are in use: several parts of a start read the same files, and most of its reading time goes into parsing them. */
@@ -82,8 +81,6 @@ function parsed(text: string): ParsedYaml {
 }
 
 function parse(text: string): ParsedYaml {
-  const plain = readPlainYaml(text)
-  if (plain) return { ...plain, faults: [], traps: [] }
   const counter = new LineCounter()
   const lineAt = (offset: number) => counter.linePos(offset).line
   const document = parseDocument(text, {
@@ -96,7 +93,7 @@ function parse(text: string): ParsedYaml {
     customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || (tag.format !== 'HEX' && tag.format !== 'OCT')),
   })
   const faults = [...document.errors, ...document.warnings].map(({ message, pos, code }) => ({ message, code, line: lineAt(pos[0]) }))
-  return { faults, ...(faults.length > 0 ? { value: null, lines: new Map(), traps: [] } : plainYaml(document, lineAt)) }
+  return { faults, ...(faults.length > 0 ? { value: null, lines: new Map(), traps: [] } : valuesIn(document, lineAt)) }
 }
 
 const remedies: Readonly<Partial<Record<string, string>>> = {
@@ -112,33 +109,25 @@ function withoutText(message: string): string {
   return message.replace(/(:| %).*$/s, '')
 }
 
-function openBrackets(text: string): number {
-  let open = 0
-  let most = 0
-  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
-    if (bracket === '[' || bracket === '{') most = Math.max(most, ++open)
-    else if (open > 0) open -= 1
+/**
+ * Levels of collections, by the library's lexer, which does not recurse: those in brackets, and those of blocks by the columns of their indicators. Of
+ * a list at the indent of its key, one of both is counted.
+ */
+function nesting(text: string): number {
+  const blocks: number[] = []
+  let [column, brackets, most] = [0, 0, 0]
+  for (const token of new Lexer().lex(text)) {
+    if (token === '[' || token === '{') brackets += 1
+    else if (token === ']' || token === '}') brackets = Math.max(0, brackets - 1)
+    else if (token === '\x18') brackets = 0
+    else if (brackets === 0 && (token === '-' || token === '?' || token === ':')) {
+      while ((blocks.at(-1) ?? -1) >= column) blocks.pop()
+      blocks.push(column)
+    }
+    most = Math.max(most, blocks.length + brackets)
+    column = token.includes('\n') ? 0 : column + token.length
   }
   return most
-}
-
-/** Block collections of a line are no more than its indentation and the indicators in it; those of one line above are counted by the tokens. */
-const mayNestDeep = (line: string): boolean => line.search(/\S|$/) + (line.match(/[-?:](?=\s|$)/g)?.length ?? 0) > 2 * maxDepth
-
-/** By the tokens, which the parser makes without recursion. */
-function isNestedDeep(text: string): boolean {
-  if (!text.split('\n').some(mayNestDeep)) return false
-  for (const document of new Parser().parse(text)) {
-    const left: { token: CST.Token | null | undefined; depth: number }[] = [{ token: document, depth: 0 }]
-    for (let next = left.pop(); next; next = left.pop()) {
-      const { token, depth } = next
-      if (depth > maxDepth) return true
-      if (token?.type === 'document') left.push({ token: token.value, depth })
-      else if (CST.isCollection(token))
-        for (const { key, value } of token.items) left.push({ token: key, depth: depth + 1 }, { token: value, depth: depth + 1 })
-    }
-  }
-  return false
 }
 
 /** Aliases can expand a small file without bound, and refer to themselves. */
@@ -147,65 +136,64 @@ const maxDepth = 40
 
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
 
-interface PlainYaml {
-  value: unknown
+interface ReadValues {
+  readonly value: unknown
   /** By JSON pointer. */
-  lines: Map<string, number>
-  /** Values that YAML allows and that are probably mistakes. */
-  traps: (TreeProblem & { line: number | undefined })[]
+  readonly lines: ReadonlyMap<string, number>
+  readonly traps: readonly TreeProblem[]
 }
 
 /** A parsed document as plain values. */
-function plainYaml(document: Document, lineAt: (offset: number) => number): PlainYaml {
+function valuesIn(document: Document, lineAt: (offset: number) => number): ReadValues {
   const lines = new Map<string, number>()
-  const traps: PlainYaml['traps'] = []
+  const traps: TreeProblem[] = []
   let values = 0
   let gaveUp = false
 
-  const lineOf = (node: unknown) => (isNode(node) && node.range ? lineAt(node.range[0]) : undefined)
-  const trap = (pointer: string, node: unknown, problem: string, remedy: string) =>
-    void traps.push({ pointer, line: lineOf(node), problem, remedy })
+  const trap = (pointer: string, problem: string, remedy: string) => void traps.push({ pointer, problem, remedy })
 
-  function plain(node: unknown, pointer: string, depth: number): unknown {
+  function valueOf(node: unknown, pointer: string, depth: number): unknown {
     if (gaveUp) return null
     if (++values > maxValues || depth > maxDepth) {
       gaveUp = true
-      trap(pointer, node, 'is too large: too many values, nested too deep, or an alias inside of itself', 'Write fewer aliases.')
+      trap(pointer, 'is too large: too many values, nested too deep, or an alias inside of itself', 'Write fewer aliases.')
     } else if (isAlias(node)) {
       const target = node.resolve(document)
-      if (target) return plain(target, pointer, depth + 1)
+      if (target) return valueOf(target, pointer, depth + 1)
       trap(
         pointer,
-        node,
         'begins with * like an alias, but no such anchor stands before it',
         'Put quotes around the value, or define the anchor.',
       )
     } else if (isSeq(node)) {
-      return node.items.map((item, index) => child(item, item, pointer + pointerOf([index]), depth))
+      return node.items.map((item, index) => {
+        const at = pointer + pointerOf([index])
+        noteLine(at, item)
+        return valueOf(item, at, depth + 1)
+      })
     } else if (isMap(node)) {
       const section: Section = {}
       for (const { key, value } of node.items) {
         const name = isScalar(key) ? String(key.value) : ''
         const at = pointer + pointerOf([name])
-        if (forbiddenKeys.has(name)) trap(at, key, 'is not allowed as a key', 'Remove it.')
-        else section[name] = child(key, value, at, depth)
+        noteLine(at, key)
+        if (forbiddenKeys.has(name)) trap(at, 'is not allowed as a key', 'Remove it.')
+        else section[name] = valueOf(value, at, depth + 1)
       }
       return section
     } else if (isScalar(node)) {
       const problem = numberTrap(node.value, node.source ?? '')
-      if (problem) trap(pointer, node, ...problem)
+      if (problem) trap(pointer, ...problem)
       return node.value
     }
     return null
   }
 
-  function child(place: unknown, node: unknown, pointer: string, depth: number): unknown {
-    const line = lineOf(place)
-    if (line !== undefined && !lines.has(pointer)) lines.set(pointer, line)
-    return plain(node, pointer, depth + 1)
+  function noteLine(pointer: string, node: unknown): void {
+    if (isNode(node) && node.range) lines.set(pointer, lineAt(node.range[0]))
   }
 
-  return { value: plain(document.contents, '', 0), lines, traps }
+  return { value: valueOf(document.contents, '', 0), lines, traps }
 }
 
 function numberTrap(value: unknown, source: string): [problem: string, remedy: string] | undefined {
@@ -215,10 +203,6 @@ function numberTrap(value: unknown, source: string): [problem: string, remedy: s
   if (!Number.isFinite(value)) return ['is not a finite number', 'Write a number.']
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return ['is a number too large to be exact', 'Put quotes around it.']
   return undefined
-}
-
-function isNode(value: unknown): value is { range?: [number, number, number] | null } {
-  return isScalar(value) || isMap(value) || isSeq(value) || isAlias(value)
 }
 
 /** Where a key stands, for people: in the topmost file that has the key or the nearest mapping around it. */

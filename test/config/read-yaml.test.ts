@@ -29,6 +29,17 @@ describe('a YAML file of the configuration', () => {
       { a: 'yes', b: 'no', c: 'off', d: '0o17' },
     ],
     ['takes every key for text', '1: a\ntrue: b\n', { 1: 'a', true: 'b' }],
+    [
+      'reads hexadecimal digits, dates and times as text',
+      'a: 0x1F\nb: 2026-11-22\nc: 12:30:45\n',
+      { a: '0x1F', b: '2026-11-22', c: '12:30:45' },
+    ],
+    [
+      'knows numbers, words and nothing',
+      'a: 1.10\nb: 12e3\nc: -1\nd: True\ne: ~\nf:\ng: 1.0.0\nh: 1_000\n',
+      { a: 1.1, b: 12e3, c: -1, d: true, e: null, f: null, g: '1.0.0', h: '1_000' },
+    ],
+    ['begins a comment only after a space', "a: x#y\nb: x #y\nc: 'x #y'\n", { a: 'x#y', b: 'x', c: 'x #y' }],
     ['may use an anchor', 'a: &x [1, 2]\nb: *x\n', { a: [1, 2], b: [1, 2] }],
     ['does not get other types by naming an old version', '%YAML 1.1\n---\na: yes\nb: 0x10\n', { a: 'yes', b: '0x10' }],
   ] as const) {
@@ -37,8 +48,10 @@ describe('a YAML file of the configuration', () => {
 
   for (const [what, text, problem] of [
     ['with a key twice', 'a: 1\na: 2\n', '2 : is not valid YAML: Map keys must be unique → Keep one'],
+    ['with a key twice below another', 'a:\n  b: 1\n  c: 2\n  b: 3\n', '4 : is not valid YAML: Map keys must be unique → Keep one'],
     ['with tabs', 'a:\n\tb: 1\n', 'Indent with spaces.'],
     ['with leading zeros', 'a: 1\nb: 017\n', '2 b: is a number with leading zeros'],
+    ['with leading zeros in a list', 'a:\n  - b: 1\n    c: 017\n', '3 a[0].c: is a number with leading zeros'],
     ['with a number that is not exact', 'a: [12345678901234567890]\n', '1 a[0]: is a number too large to be exact'],
     ['with an infinite number', 'a: .inf\n', '1 a: is not a finite number'],
     ['that sets __proto__', 'a:\n  __proto__: {x: 1}\n', '2 a.__proto__: is not allowed as a key'],
@@ -53,7 +66,9 @@ describe('a YAML file of the configuration', () => {
     ['with an alias inside of itself', 'a: &a\n  b: *a\n', 'an alias inside of itself'],
     ['with thousands of open brackets', `a: ${'['.repeat(100_000)}\n`, 'is nested more than'],
     ['nested without brackets', `${'- '.repeat(3000)}a\n`, 'is nested more than'],
-    ['nested by anchors and lists', `${'- &a '.repeat(30_000)}b\n`, 'is not valid YAML: Missing newline'],
+    ['nested by anchors and lists', `${'- &a '.repeat(30_000)}b\n`, 'is nested more than'],
+    ['nested before a line of its top', `${'- '.repeat(3000)}a\nb: 1\n`, 'is nested more than'],
+    ['nested by keys and values', `${'? a: '.repeat(3000)}a\nb: 1\n`, 'is nested more than'],
     ['nested by keys', `${'? '.repeat(30_000)}a\n`, 'is nested more than'],
     ['nested by lines', Array.from({ length: 900 }, (_, n) => `${' '.repeat(n)}a:\n`).join(''), 'is nested more than'],
     ['larger than any configuration', `# ${'x'.repeat(1_000_001)}\n`, 'is larger than'],
