@@ -494,9 +494,8 @@ const callsOfTypebox = {
 }
 
 /**
- * Packages that most processes and commands do not need, by the file that has them, with the functions that are called: YAML is read by those that read
- * conf, schemas are compiled for what does not surely fit them and for the first answers, and names are compared where one is wrong (with a table of
- * 0.3 MB). Who calls them does not wait, so that they cannot be imported when they are called: they are CommonJS, and loaded by `require`.
+ * Packages that most processes and commands do not need, by the file that has them, with the functions that are called: YAML is read, and
+ * schemas are compiled, by those that read conf; names are compared where one is wrong (with a table of 0.3 MB). Who calls them does not wait, so that they cannot be imported when they are called: they are CommonJS, and loaded by `require`.
  */
 const onDemand = {
   'json-schema': { Ajv: 'ajv', Ajv2020: 'ajv/dist/2020.js', default: 'fast-json-stringify' },
