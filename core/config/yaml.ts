@@ -33,9 +33,15 @@ export function readYamlText(text: string, file: string, problems: ConfigProblem
   const report = (problem: string, remedy: string, line?: number) =>
     void problems.push({ file, ...(line === undefined ? {} : { line }), path: '', problem, remedy })
 
+  const shape = shapeOf(text)
   // The parser would overflow its stack. V8 ends the process then, and throws nothing, if it just compiles a regular expression.
-  if (nesting(text) > maxDepth) {
+  if (shape.depth > maxDepth) {
     report(`is nested more than ${maxDepth} levels deep`, 'Check the brackets and the indentation.')
+    return undefined
+  }
+  // The parser would hold the server for seconds.
+  if (shape.tokens > maxTokens) {
+    report('is too large: it has too many keys, values or comments', 'Put the right file in its place.')
     return undefined
   }
   const { faults, value, lines, traps } = parsed(text)
@@ -90,11 +96,17 @@ function parse(text: string): ParsedYaml {
     schema: 'core',
     merge: false,
     resolveKnownTags: false,
+    // The library compares each key with all before it.
+    uniqueKeys: false,
     customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || (tag.format !== 'HEX' && tag.format !== 'OCT')),
   })
   const faults = [...document.errors, ...document.warnings].map(({ message, pos, code }) => ({ message, code, line: lineAt(pos[0]) }))
-  return { faults, ...(faults.length > 0 ? { value: null, lines: new Map(), traps: [] } : valuesIn(document, lineAt)) }
+  const { repeated, ...values } = faults.length > 0 ? { ...nothing, repeated: [] } : valuesIn(document, lineAt)
+  if (repeated.length === 0) return { faults, ...values }
+  return { faults: repeated.map((line) => ({ message: 'Map keys must be unique', code: 'DUPLICATE_KEY', line })), ...nothing }
 }
+
+const nothing: ReadValues = { value: null, lines: new Map(), traps: [] }
 
 const remedies: Readonly<Partial<Record<string, string>>> = {
   DUPLICATE_KEY: 'Keep one of the two keys.',
@@ -111,12 +123,13 @@ function withoutText(message: string): string {
 
 /**
  * Levels of collections, by the library's lexer, which does not recurse: those in brackets, and those of blocks by the columns of their indicators. Of
- * a list at the indent of its key, one of both is counted.
+ * a list at the indent of its key, one of both is counted. Ends with the first level or token too many.
  */
-function nesting(text: string): number {
+function shapeOf(text: string): { depth: number; tokens: number } {
   const blocks: number[] = []
-  let [column, brackets, most] = [0, 0, 0]
+  let [column, brackets, depth, tokens] = [0, 0, 0, 0]
   for (const token of new Lexer().lex(text)) {
+    tokens += 1
     if (token === '[' || token === '{') brackets += 1
     else if (token === ']' || token === '}') brackets = Math.max(0, brackets - 1)
     else if (token === '\x18') brackets = 0
@@ -124,15 +137,18 @@ function nesting(text: string): number {
       while ((blocks.at(-1) ?? -1) >= column) blocks.pop()
       blocks.push(column)
     }
-    most = Math.max(most, blocks.length + brackets)
+    depth = Math.max(depth, blocks.length + brackets)
     column = token.includes('\n') ? 0 : column + token.length
+    if (depth > maxDepth || tokens > maxTokens) break
   }
-  return most
+  return { depth, tokens }
 }
 
 /** Aliases can expand a small file without bound, and refer to themselves. */
 const maxValues = 20_000
 const maxDepth = 40
+/** With their keys, spaces and ends of lines, and comments beside them. */
+const maxTokens = 10 * maxValues
 
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
 
@@ -143,23 +159,36 @@ interface ReadValues {
   readonly traps: readonly TreeProblem[]
 }
 
-/** A parsed document as plain values. */
-function valuesIn(document: Document, lineAt: (offset: number) => number): ReadValues {
+/** A parsed document as plain values, and the lines of keys that a mapping has twice. */
+function valuesIn({ contents }: Document, lineAt: (offset: number) => number): ReadValues & { readonly repeated: readonly number[] } {
+  const repeated: number[] = []
   const lines = new Map<string, number>()
   const traps: TreeProblem[] = []
-  let values = 0
+  /** As they stand before the node that is read; the library looks for each through the whole document. */
+  const anchors = new Map<string, unknown>()
+  let [values, aliases] = [0, 0]
   let gaveUp = false
+
+  function noteAnchor(node: unknown): void {
+    // What an alias stands for was noted where it stands.
+    if (aliases === 0 && (isScalar(node) || isSeq(node) || isMap(node)) && node.anchor !== undefined) anchors.set(node.anchor, node)
+  }
 
   const trap = (pointer: string, problem: string, remedy: string) => void traps.push({ pointer, problem, remedy })
 
   function valueOf(node: unknown, pointer: string, depth: number): unknown {
     if (gaveUp) return null
+    noteAnchor(node)
     if (++values > maxValues || depth > maxDepth) {
       gaveUp = true
       trap(pointer, 'is too large: too many values, nested too deep, or an alias inside of itself', 'Write fewer aliases.')
     } else if (isAlias(node)) {
-      const target = node.resolve(document)
-      if (target) return valueOf(target, pointer, depth + 1)
+      if (anchors.has(node.source)) {
+        aliases += 1
+        const value = valueOf(anchors.get(node.source), pointer, depth + 1)
+        aliases -= 1
+        return value
+      }
       trap(
         pointer,
         'begins with * like an alias, but no such anchor stands before it',
@@ -177,6 +206,8 @@ function valuesIn(document: Document, lineAt: (offset: number) => number): ReadV
         const name = isScalar(key) ? String(key.value) : ''
         const at = pointer + pointerOf([name])
         noteLine(at, key)
+        noteAnchor(key)
+        if (Object.hasOwn(section, name) && isScalar(key)) repeated.push(lineAt(key.range?.[0] ?? 0))
         if (forbiddenKeys.has(name)) trap(at, 'is not allowed as a key', 'Remove it.')
         else section[name] = valueOf(value, at, depth + 1)
       }
@@ -193,7 +224,7 @@ function valuesIn(document: Document, lineAt: (offset: number) => number): ReadV
     if (isNode(node) && node.range) lines.set(pointer, lineAt(node.range[0]))
   }
 
-  return { value: valueOf(document.contents, '', 0), lines, traps }
+  return { value: valueOf(contents, '', 0), lines, traps, repeated }
 }
 
 function numberTrap(value: unknown, source: string): [problem: string, remedy: string] | undefined {

@@ -3,6 +3,8 @@ import type { ConfigProblem } from '../../core/config/problems.ts'
 import { readYaml } from '../../core/config/yaml.ts'
 import { eachWithHome } from './home.ts'
 
+const lines = (count: number, line: (n: number) => string): string => Array.from({ length: count }, (_, n) => `${line(n)}\n`).join('')
+
 describe('a YAML file of the configuration', () => {
   const home = eachWithHome()
   const read = async (text: string) => {
@@ -41,6 +43,11 @@ describe('a YAML file of the configuration', () => {
     ],
     ['begins a comment only after a space', "a: x#y\nb: x #y\nc: 'x #y'\n", { a: 'x#y', b: 'x', c: 'x #y' }],
     ['may use an anchor', 'a: &x [1, 2]\nb: *x\n', { a: [1, 2], b: [1, 2] }],
+    [
+      'takes of an anchor that stands twice the one before the alias',
+      'a: &x {b: &y 1}\nc: &y 2\nd: *x\ne: *y\nf: &x 3\n&k g: [*x, *k]\n',
+      { a: { b: 1 }, c: 2, d: { b: 1 }, e: 2, f: 3, g: [3, 'g'] },
+    ],
     ['does not get other types by naming an old version', '%YAML 1.1\n---\na: yes\nb: 0x10\n', { a: 'yes', b: '0x10' }],
   ] as const) {
     it(what, async () => expect(await read(text)).to.deep.equal({ value, problems: '' }))
@@ -71,6 +78,8 @@ describe('a YAML file of the configuration', () => {
     ['nested by keys and values', `${'? a: '.repeat(3000)}a\nb: 1\n`, 'is nested more than'],
     ['nested by keys', `${'? '.repeat(30_000)}a\n`, 'is nested more than'],
     ['nested by lines', Array.from({ length: 900 }, (_, n) => `${' '.repeat(n)}a:\n`).join(''), 'is nested more than'],
+    ['of very many keys', `a: 1\n${lines(60_000, (n) => `k${n}: 1`)}`, 'is too large: it has too many keys, values or comments'],
+    ['of very many mistakes', lines(60_000, () => 'a: "b" c'), 'is too large: it has too many keys, values or comments'],
     ['larger than any configuration', `# ${'x'.repeat(1_000_001)}\n`, 'is larger than'],
   ] as const) {
     it(`${what} is refused with its place and remedy`, async () => {
@@ -92,6 +101,13 @@ describe('a YAML file of the configuration', () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']
     for (let n = 1; n < 12; n++) lines.push(`a${n}: &a${n} [${Array.from({ length: 10 }, () => `*a${n - 1}`).join(', ')}]`)
     expect((await read(lines.join('\n'))).problems).to.contain('is too large')
+  })
+
+  it('has as many keys and aliases as it may have values: each is looked for once', async () => {
+    // The library took three minutes for these.
+    const { value, problems } = await read(`x: &a 1\n${lines(9_000, (n) => `k${n}: *a`)}`)
+    expect(problems).to.equal('')
+    expect(value).to.include({ x: 1, k0: 1, k8999: 1 })
   })
 
   it('may be missing', () => {
