@@ -811,11 +811,20 @@ describe('requests without a key, of clients that repeat them', () => {
       expect(await beside.answer).to.equal(given)
       for (const each of [first, beside]) each.end(false)
       await stored(['lost'])
-      const told = request(server(), options)
+      let isSlow = false
+      const writeOnce: Store['writeOnce'] = async (statement) => {
+        const pauseMs = isSlow ? 400 : 0
+        isSlow = false
+        await new Promise((resolve) => setTimeout(resolve, pauseMs))
+        return store.writeOnce(statement)
+      }
+      const slow = server(Object.assign(Object.create(store), { writeOnce }))
+      const told = request(slow, options)
       expect(await told.answer).to.equal(given)
-      // The next request may be faster than the store.
+      // That it was delivered is stored after the next request has come.
+      isSlow = true
       told.end(true)
-      const next = await request(at, options).answer
+      const next = await request(slow, options).answer
       expect(keyOf(next)).not.to.equal(keyOf(given))
       await stored(['open'])
       expect(await request(at, options).answer).to.equal(next)
