@@ -665,14 +665,13 @@ function devnetManifest({ version, preferUnplugged, engines, devDependencies, de
   }
 }
 
-/** The declarations that the public entry points lead to, by their files. */
+/** The declarations that the public entry points lead to, by their files. Types are checked by `npm run check`; several checkers do much of it twice. */
 export function declarations(entryPoints) {
   const out = path.join(dist, `.types-${process.pid}`)
   rmSync(out, { recursive: true, force: true })
   const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const done = spawnSync(process.execPath, [compiler, '-p', path.join(root, 'tools', 'build.tsconfig.json'), '--outDir', out], {
-    stdio: ['ignore', 2, 2],
-  })
+  const project = path.join(root, 'tools', 'build.tsconfig.json')
+  const done = spawnSync(process.execPath, [compiler, '-p', project, '--outDir', out, '--singleThreaded'], { stdio: ['ignore', 2, 2] })
   if (done.status !== 0) process.exit(done.status ?? 1)
   const wanted = new Map()
   const visit = (file) => {

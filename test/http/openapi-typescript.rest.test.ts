@@ -88,7 +88,7 @@ describe('a client on the types that openapi-typescript makes of /openapi.json',
   after(() => rmSync(folder, { recursive: true, force: true }))
 
   it('compiles strictly, refuses what is wrong by its types, quotes and trades', async () => {
-    const options = '--strict --target es2023 --lib es2023,dom,dom.iterable --types node --module nodenext --skipLibCheck'
+    const options = '--strict --target es2023 --lib es2023,dom,dom.iterable --types node --module nodenext --skipLibCheck --singleThreaded'
     const files = '--rewriteRelativeImportExtensions --outDir built client.ts'
     await run(process.execPath, [inRoot('typescript/bin/tsc'), ...`${options} ${files}`.split(' ')], { cwd: folder })
     const { certsDir } = server.settings.ssl
