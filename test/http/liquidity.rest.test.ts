@@ -410,7 +410,11 @@ describe('/amm/liquidity', function () {
       expect((await final(collected)).fill).to.deep.equal(collected.fill)
       const position = await bookOf(tokenId)
       expect(position.tokens.map(({ fees }: { fees: string }) => Number(fees))).to.deep.equal([0, 0])
-      expect(position.tokens.map(({ received }: { received: string }) => received)).to.have.members([before.amount0, before.amount1])
+      // Books leave out zeros at the end, which one amount of ten has.
+      const withoutZeros = (amount: string): string => (amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount)
+      expect(position.tokens.map(({ received }: { received: string }) => withoutZeros(received))).to.have.members(
+        [before.amount0, before.amount1].map(withoutZeros),
+      )
       expect(position).to.include({ closed: true, ended: 'emptied', againstHolding: null })
     })
 
