@@ -250,7 +250,7 @@ async function settledRows(
     // That its answer has just been delivered may not be stored yet.
     const isOpen = (row: UnansweredRow) => row.state === 'open' && !isLost(row)
     let rows = first
-    for (const endMs = performance.now() + storedMs; request.isNewAfterAnswer === true && rows.some(isOpen); ) {
+    for (const endMs = performance.now() + storedMs; request.isNewAfterAnswer === true && rows.some(isOpen);) {
       if (performance.now() > endMs || signal.aborted) break
       await pause(closeMs, signal)
       rows = await table.equal(request, fingerprint)
