@@ -33,18 +33,11 @@ export function readYamlText(text: string, file: string, problems: ConfigProblem
   const report = (problem: string, remedy: string, line?: number) =>
     void problems.push({ file, ...(line === undefined ? {} : { line }), path: '', problem, remedy })
 
-  const shape = shapeOf(text)
-  // The parser would overflow its stack. V8 ends the process then, and throws nothing, if it just compiles a regular expression.
-  if (shape.depth > maxDepth) {
-    report(`is nested more than ${maxDepth} levels deep`, 'Check the brackets and the indentation.')
+  const { refusal, faults, value, lines, traps } = parsed(text)
+  if (refusal) {
+    report(...refusal)
     return undefined
   }
-  // The parser would hold the server for seconds.
-  if (shape.tokens > maxTokens) {
-    report('is too large: it has too many keys, values or comments', 'Put the right file in its place.')
-    return undefined
-  }
-  const { faults, value, lines, traps } = parsed(text)
   // One fault can cause any number of others.
   for (const { message, code, line } of faults.slice(0, 5))
     report(`is not valid YAML: ${withoutText(message)}`, remedies[code] ?? 'Correct that line, or put quotes around the value.', line)
@@ -70,6 +63,8 @@ export const mergedFiles = (files: readonly string[]): Section =>
   files.reduce<Section>((below, file) => mergeOver(below, readYaml(file, file, [])?.value ?? {}), {})
 
 interface ParsedYaml extends ReadValues {
+  /** Why the parser was not asked: what is wrong, and what to do. */
+  readonly refusal?: readonly [problem: string, remedy: string]
   readonly faults: readonly { message: string; code: string; line: number }[]
 }
 
@@ -87,6 +82,8 @@ function parsed(text: string): ParsedYaml {
 }
 
 function parse(text: string): ParsedYaml {
+  const refusal = refusalOf(shapeOf(text))
+  if (refusal) return { refusal, faults: [], ...nothing }
   const counter = new LineCounter()
   const lineAt = (offset: number) => counter.linePos(offset).line
   const document = parseDocument(text, {
@@ -114,6 +111,14 @@ const remedies: Readonly<Partial<Record<string, string>>> = {
   BAD_ALIAS: 'Put quotes around a value that begins with `*`.',
   MULTIPLE_DOCS: 'Remove the line `---` and what follows it.',
   TAG_RESOLVE_FAILED: 'Remove the tag (the word that begins with `!`).',
+}
+
+function refusalOf({ depth, tokens }: ReturnType<typeof shapeOf>): ParsedYaml['refusal'] {
+  // The parser would overflow its stack. V8 ends the process then, and throws nothing, if it just compiles a regular expression.
+  if (depth > maxDepth) return [`is nested more than ${maxDepth} levels deep`, 'Check the brackets and the indentation.']
+  // The parser would hold the server for seconds.
+  if (tokens > maxTokens) return ['is too large: it has too many keys, values or comments', 'Put the right file in its place.']
+  return undefined
 }
 
 /** The parser ends some messages with text of the file, which may be a secret without its quotes. */
