@@ -167,18 +167,21 @@ async function deployAll({
     await save(devnetFiles, built)
     return built
   }
-  const kept = await readSavedState(folder, await inputsHash(devnetFiles))
-  let ofRelease = kept && { state: kept, refused: [] as readonly Refusal[] }
-  let onIt = ofRelease && (await deployOnState(ofRelease.state, devnetFiles, outside))
-  if (!ofRelease || !onIt) {
-    ofRelease = await deployPlugins(devnetFiles)
-    await save(devnetFiles, ofRelease)
-    onIt = await deployOnState(ofRelease.state, devnetFiles, outside)
-    if (!onIt) throw new DevnetError(notItsOwn)
+  const onState = async (state: Buffer, before: readonly Refusal[] = []) => {
+    const built = await deployOnState(state, devnetFiles, outside)
+    if (!built) return undefined
+    const all = { state: built.state, refused: [...before, ...built.refused] }
+    await save([...devnetFiles, ...outside.plugins.map(({ file }) => file)], all)
+    return all
   }
-  const all = { state: onIt.state, refused: [...ofRelease.refused, ...onIt.refused] }
-  await save([...devnetFiles, ...outside.plugins.map(({ file }) => file)], all)
-  return all
+  const kept = await readSavedState(folder, await inputsHash(devnetFiles))
+  const onKept = kept && (await onState(kept))
+  if (onKept) return onKept
+  const ofRelease = await deployPlugins(devnetFiles)
+  await save(devnetFiles, ofRelease)
+  const onBuilt = await onState(ofRelease.state, ofRelease.refused)
+  if (!onBuilt) throw new DevnetError(notItsOwn)
+  return onBuilt
 }
 
 /** That a block comes while a state is loaded is rare. */
