@@ -6,7 +6,7 @@ import { streamTypes } from '../api/endpoint.ts'
 import type { Settings } from '../config/settings.ts'
 import { reasonOf } from '../base/errors.ts'
 import { examples, printResult } from './output.ts'
-import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
+import { addServerOptions, requestedBy, serverOf, type ServerOptions } from './server-options.ts'
 import { readFormat } from './tx-export.ts'
 
 interface LedgerOptions extends ServerOptions {
@@ -45,14 +45,9 @@ export function ledgerCommand(settingsOf: () => Settings): Command {
 }
 
 async function writeLedger(options: LedgerOptions, settings: Settings): Promise<string> {
-  const { as: _as, url: _url, certs: _certs, wallet, from, to, format, out, ...filters } = options
+  const { as: _as, url: _url, certs: _certs, format, out, ...filters } = options
   const server = serverOf(settings, options)
-  const query = {
-    ...filters,
-    ...(from !== undefined && { since: from }),
-    ...(to !== undefined && { until: to }),
-    ...(wallet !== undefined && { address: wallet }),
-  }
+  const query = requestedBy(filters)
   const type = streamTypes[format === undefined && !out?.endsWith('.ndjson') ? 'csv' : readFormat({ format, out: out ?? '' })]
   const text = server.stream('/ledger', query, type, new AbortController().signal)
   if (out === undefined) {

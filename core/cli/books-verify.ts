@@ -17,7 +17,7 @@ import type { Settings } from '../config/settings.ts'
 import { complain, examples, printError, say } from './output.ts'
 import { showProgress, type Progress } from './progress.ts'
 import { isForLaterOrLess, patiently, readResponse, type ServerClient } from './server-client.ts'
-import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
+import { addServerOptions, requestedBy, serverOf, type ServerOptions } from './server-options.ts'
 import { reasonOf } from '../base/errors.ts'
 
 interface VerifyOptions extends ServerOptions {
@@ -154,7 +154,7 @@ async function verifyOne(
   show(0)
   for (let check = checks.at(-1); check && !check.isDone; check = checks.at(-1)) {
     const { chain, network, address, nextCursor } = check
-    const period = { ...(from !== undefined && { since: from }), ...(to !== undefined && { until: to }) }
+    const period = requestedBy({ from, to })
     // What is on no list is held against the chain as long as the wallet holds it.
     const tokens = check.tokens.flatMap(({ token, end }) => (isZero(end) ? [] : token)).slice(0, maxTokens)
     const request = { chain, network, address, ...(nextCursor === undefined ? period : { cursor: nextCursor, tokens }) }

@@ -11,7 +11,7 @@ import { verifyCommand } from './books-verify.ts'
 import { examples, printResult, table } from './output.ts'
 import { showProgress } from './progress.ts'
 import { readResponse } from './server-client.ts'
-import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
+import { addServerOptions, requestedBy, serverOf, type ServerOptions } from './server-options.ts'
 import { networkPath } from '../base/networks.ts'
 
 interface BooksOptions extends ServerOptions {
@@ -64,14 +64,9 @@ const pauseMs = 500
 
 /** The server reads a long book in the background: it is asked again until it has all. @throws Error with the server's message */
 async function readBook(options: BooksOptions, settings: Settings): Promise<BooksResponse> {
-  const { as: _as, url: _url, certs: _certs, wallet, from, to, json: _json, csv: _csv, ...filters } = options
+  const { as: _as, url: _url, certs: _certs, json: _json, csv: _csv, ...filters } = options
   const server = serverOf(settings, options)
-  const query = {
-    ...filters,
-    ...(from !== undefined && { since: from }),
-    ...(to !== undefined && { until: to }),
-    ...(wallet !== undefined && { address: wallet }),
-  }
+  const query = requestedBy(filters)
   const progress = showProgress('Reading the book')
   try {
     for (;;) {

@@ -22,6 +22,20 @@ export function addServerOptions(command: Command, clients = usualClients, permi
     .option('--as <name>', `the client whose certificate is used${needs} (default: ${clients.join(', else ')})`)
 }
 
+interface RequestFilters {
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly wallet?: string | undefined
+}
+
+/** Filters by the names that requests have for them. */
+export const requestedBy = <T extends RequestFilters>({ from, to, wallet, ...others }: T) => ({
+  ...others,
+  ...(from !== undefined && { since: from }),
+  ...(to !== undefined && { until: to }),
+  ...(wallet !== undefined && { address: wallet }),
+})
+
 /** @param timeoutMs by default longer than the server's own deadline, so that its TIMEOUT arrives */
 export function serverOf(
   settings: Settings,

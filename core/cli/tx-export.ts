@@ -13,6 +13,7 @@ import { keyTimeMs } from '../transactions/submit-request.ts'
 import { ownPart, partOf, type Part } from './export-part.ts'
 import { showProgress, type Progress } from './progress.ts'
 import { NoResponse, type ServerClient } from './server-client.ts'
+import { requestedBy } from './server-options.ts'
 import { countOf } from './tx-archive.ts'
 import { reasonOf } from '../base/errors.ts'
 
@@ -62,8 +63,7 @@ export async function exportTransactions(server: ExportSource, options: ExportOp
   const format = readFormat(options)
   const query = {
     ...Object.fromEntries(filterNames.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]]))),
-    ...(from !== undefined && { since: from }),
-    ...(to !== undefined && { until: to }),
+    ...requestedBy({ from, to }),
   }
   const progress = showProgress('Exporting')
   try {
