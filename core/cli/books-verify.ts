@@ -51,9 +51,7 @@ export function verifyCommand(settingsOf: () => Settings): Command {
 
 Needs the permission read. After Ctrl-C the same command goes on where it stopped, within a day.`,
     )
-    .action(async (_own: VerifyOptions, verify: Command) => {
-      // The options that `books` has, too, are read as its own, wherever they stand.
-      const options = verify.optsWithGlobals<VerifyOptions>()
+    .action(async (options: VerifyOptions) => {
       try {
         const checks = await verifyBooks(settingsOf(), options)
         say(options.json ? plainJson(JSON.stringify(checks, null, 2)) : describeChecks(checks))

@@ -27,6 +27,14 @@ interface BooksOptions extends ServerOptions {
   readonly csv?: true
 }
 
+/** Options that both have are read as those of `books`, wherever they stand. */
+function handOn(books: Command, subcommand: Command): void {
+  for (const option of subcommand.options) {
+    const name = option.attributeName()
+    if (books.getOptionValueSource(name) === 'cli') subcommand.setOptionValueWithSource(name, books.getOptionValue(name), 'cli')
+  }
+}
+
 /** `sluice books`: what transactions moved, earned and cost together, by the running server. */
 export function booksCommand(settingsOf: () => Settings): Command {
   return addServerOptions(
@@ -34,8 +42,7 @@ export function booksCommand(settingsOf: () => Settings): Command {
       .description(
         'what transactions moved, earned and cost: totals, profit of trades, fees, liquidity; verify, against the chain; ledger, each change of a balance; open, what was held before',
       )
-      // An option behind a subcommand is the subcommand's own.
-      .enablePositionalOptions()
+      .hook('preSubcommand', handOn)
       .addCommand(verifyCommand(settingsOf))
       .addCommand(ledgerCommand(settingsOf))
       .addCommand(openCommand(settingsOf))
