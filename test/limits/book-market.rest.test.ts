@@ -41,6 +41,9 @@ describe('the market by an order book', function () {
   let lossy: Client
   let makers: readonly Maker[]
   let nowMs = 0
+  /** Nothing that the server reads of the market is recent: a minute ends each time that it looks at the clock. */
+  let isOutdated = false
+  const steadyMs = () => (isOutdated ? (nowMs += 61_000) : nowMs)
 
   before(async () => {
     server = await startServer(
@@ -55,7 +58,7 @@ describe('the market by an order book', function () {
       },
       undefined,
       false,
-      { market: { open: (parts) => openMarket(parts, () => nowMs), stop: (opened) => opened.stop() } },
+      { market: { open: (parts) => openMarket(parts, steadyMs), stop: (opened) => opened.stop() } },
     )
     await newClients(server.certsDir, ['bot', 'lossy'])
     bot = createClient(server.url, server.certsDir, 'bot')
@@ -109,8 +112,6 @@ describe('the market by an order book', function () {
       await server.kernel.services.market.read()
     }
   }
-  /** What the server knows of the market is too old to count until its next reading. */
-  const outdate = () => void (nowMs += 61_000)
   const order = (fields: object = {}, client = bot, address: string = traders) =>
     client.post('/clob/orders', {
       ...oasis,
@@ -188,11 +189,12 @@ describe('the market by an order book', function () {
     expect(await lost()).to.equal(0)
     for (const maker of makers) await maker.cancelAll()
     for (const maker of makers) await maker.offer('SELL', 3051, 3)
-    // The bids take all that is below them: that order, too, which is 35 dollars below the market by then. What it lost is asked for once that market was read.
-    outdate()
+    // The bids take all that is below them: that order, too, which is 35 dollars below the market by then. What it lost is asked for once that market was read, and not by a reading of before, which the server may do at any time.
+    isOutdated = true
     await Promise.all(makers.map((maker) => maker.offer('BUY', 3050, 500)))
-    outdate()
-    await pass(90)
+    await server.kernel.services.market.read()
+    isOutdated = false
+    await pass(360)
     for (const until = Date.now() + 180_000; (await lost()) === 0 && Date.now() < until;) {
       await lossy.get('/clob/orders', { ...oasis, address: traders, market: 'WETH-USDC' })
       await new Promise((done) => setTimeout(done, 200))
