@@ -18,7 +18,7 @@ import type { ServerParts, StartOptions } from './parts/server-parts.ts'
 import { doubtfulWalletLimits, openLog, startWarnings } from './parts/start-log.ts'
 import * as storage from './parts/storage.ts'
 import * as trading from './parts/trading.ts'
-import { lockOfStart, type LoadResult, type PluginChanges } from './plugins/index.ts'
+import { lockOfStart, type LoadResult, type HotReload } from './plugins/index.ts'
 import { createPreferences } from './store/preferences.ts'
 import { createRefusedPositions } from './transactions/refused-positions.ts'
 import { createUnkeyedRequests } from './transactions/unkeyed-requests.ts'
@@ -45,7 +45,7 @@ export interface Kernel {
   /** Settles when no plugin is pending any more. Never rejects. */
   pluginsLoaded: Promise<void>
   /** Loads a plugin again while its author writes it. */
-  reloadPlugin: PluginChanges['reload']
+  reloadPlugin: HotReload['reload']
   /** For the operator; none of them stopped the start. */
   warnings: readonly string[]
   /** Lets requests under way end, then stops every part. */

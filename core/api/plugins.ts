@@ -29,7 +29,7 @@ export const ShownPlugin = Type.Object({
   available_networks: Type.Array(NetworkNames),
   state: Type.Union([Type.Literal('loaded'), Type.Literal('refused'), Type.Literal('pending'), Type.Literal('leaving')], {
     description:
-      'pending: its process is started after the server is ready; then it is loaded or refused. leaving: it was removed, and its open transactions are followed to their end.',
+      'pending: its process is started after the server is ready; then it is loaded or refused. leaving: it was removed or is being replaced; it takes no request any more, and reads what its open transactions bring.',
   }),
   tier: Type.Optional(
     Type.Union([Type.Literal('built in'), Type.Literal('trusted'), Type.Literal('contained'), Type.Literal('data')], {
@@ -52,7 +52,8 @@ export const ShownPlugin = Type.Object({
   ),
   earlier: Type.Optional(
     Type.Array(Type.Object({ version: Type.String(), sha256: Type.Optional(Type.String()) }), {
-      description: 'Versions that it had since the server started, and that still read what their open transactions bring.',
+      deprecated: true,
+      description: 'Never given any more: no earlier version runs beside another one.',
     }),
   ),
   deprecated: Type.Optional(

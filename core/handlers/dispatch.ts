@@ -209,7 +209,7 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
     const { request, deadline, context } = begin(call, asked)
     return deadline.bound<object>(() =>
       after(lookUp(request), (target: TargetEntries) =>
-        acts ? inTurn(() => handler(request, context.at(target)), context) : handler(request, context.at(target)),
+        counted(target, () => (acts ? inTurn(() => handler(request, context.at(target)), context) : handler(request, context.at(target)))),
       ),
     )
   }
@@ -243,7 +243,9 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
         onRecorded: () => void (signed.isRecorded = true),
       }
       const target = await lookUp(request)
-      const given: object = await inTurn(() => handler(request, Object.assign(context.at(target), { keyed })), context)
+      const given: object = await counted(target, () =>
+        inTurn(() => handler(request, Object.assign(context.at(target), { keyed })), context),
+      )
       const { isRecorded } = signed
       return { answer: (isRecorded && signed.answer) || render(given, question, startedAt), isRecorded }
     }
@@ -326,6 +328,21 @@ interface TargetEntries {
 }
 
 const noTarget: TargetEntries = {}
+
+/** A connector of a third party that is replaced waits for the requests that it has. */
+function counted<T extends object>({ venue }: TargetEntries, run: () => T | Promise<T>): T | Promise<T> {
+  if (venue === undefined || venue.builtIn) return run()
+  const done = () => void (venue.requests -= 1)
+  venue.requests += 1
+  let isPending = false
+  try {
+    const outcome = run()
+    isPending = outcome instanceof Promise
+    return outcome instanceof Promise ? outcome.finally(done) : outcome
+  } finally {
+    if (!isPending) done()
+  }
+}
 
 /** Finds the network and the connector that a request names. */
 function lookupOf(on: Endpoint['on'], { registry }: Services) {

@@ -97,6 +97,9 @@ async function attempt(read: () => Fill | undefined | Promise<Fill | undefined>)
   }
 }
 
+/** Whether nobody but the plugin that planned it can read what it brings. */
+export const isReadByPlugin = (entry: Entry): boolean => (hasFill(entry.kind) || entry.kind === 'order') && !isReadByCore(entry)
+
 export const hasFill = (kind: Entry['kind']): boolean => kind === 'trade' || kind === 'liquidity' || kind === 'position'
 
 /** Its `about` says where the events are: no plugin is needed. */

@@ -77,7 +77,7 @@ export const serviceHandlers = {
  */
 export function showPlugin(entry: PluginEntry, seesWallet: (of: { address: string }) => boolean = () => false): ShownPlugin {
   const { name, kind, version, trading_type, available_networks, state, tier, allowedBy, sha256, reason, notTakenUp } = entry
-  const { earlier = [], deprecated = [], starting, deaths, quarantine } = entry
+  const { deprecated = [], starting, deaths, quarantine } = entry
   const stillStarting = starting?.() ?? []
   return {
     name,
@@ -91,7 +91,6 @@ export function showPlugin(entry: PluginEntry, seesWallet: (of: { address: strin
     ...(sha256 !== undefined && { sha256 }),
     ...(reason !== undefined && { reason: printable(reason) }),
     ...(notTakenUp !== undefined && { notTakenUp: printable(notTakenUp) }),
-    ...(earlier.length > 0 && { earlier: earlier.map((each) => ({ ...each, version: named(each.version) })) }),
     ...(deprecated.length > 0 && { deprecated: deprecated.map(printable) }),
     ...(quarantine && { quarantine: showQuarantine(quarantine, seesWallet) }),
     ...(stillStarting.length > 0 && { starting: stillStarting }),

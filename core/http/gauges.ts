@@ -60,7 +60,7 @@ export function measurePlugins(target: Target, { plugins }: Pick<Registry, 'plug
   gauge(
     target,
     'sluice_plugin_state',
-    '1 for the state that each plugin is in: loaded, starting, refused, pending (its host is started after the server is ready) or leaving (it was removed, and has open transactions).',
+    '1 for the state that each plugin is in: loaded, starting, refused, pending (its host is started after the server is ready) or leaving (it was removed or is being replaced, and takes no request).',
     ['plugin', 'kind', 'state'],
     () =>
       plugins.map(({ name, kind, state, starting }) => {

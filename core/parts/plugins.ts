@@ -2,12 +2,13 @@
 import { withTimeout } from '../base/async.ts'
 import { command } from '../base/layout.ts'
 import { toQuoteVenue } from '../handlers/amm/quote.ts'
+import { isReadByPlugin } from '../handlers/fills.ts'
 import {
   allowedPlugins,
   blockProcessExit,
   buildRegistry,
   createHosts,
-  createReconciler,
+  createHotReload,
   createRunningPlugins,
   handleUncaught,
   hostOptions,
@@ -22,7 +23,7 @@ import {
   type Hosts,
   type LateLoad,
   type LoadResult,
-  type PluginChanges,
+  type HotReload,
   type Refusal,
   type RunningPlugins,
   type Venues,
@@ -137,7 +138,7 @@ export function runPlugins({ plugins, venues, registry, hosts, targets, transact
       targets.push(target)
       transactions.watch(target)
     },
-    onReplaced: (connector) => events.endOf(connector),
+    onLeft: (connector) => events.endOf(connector),
   })
   pluginsNow.known = running
   return running
@@ -179,14 +180,15 @@ async function warmUpQuotes({ registry, quotes }: Pick<ServerParts['services'], 
   await Promise.all(warm)
 }
 
-export const takeUpChanges = ({ settings, lock, running, plugins, registry, journal, devnet, late, log }: ServerParts): PluginChanges =>
-  createReconciler({
+export const takeUpChanges = ({ settings, lock, running, plugins, registry, journal, devnet, late, log }: ServerParts): HotReload =>
+  createHotReload({
     settings,
     lock,
     plugins: running,
     loader: plugins,
     registry,
     journal,
+    isReadByPlugin,
     ...(devnet && { devnet }),
     after: late.done,
     log,

@@ -24,11 +24,11 @@ import type { Market } from '../market/market.ts'
 import type {
   AllowedPlugins,
   GrowingRegistry,
+  HotReload,
   Hosts,
   LateLoad,
   LoadResult,
   LockOfStart,
-  PluginChanges,
   RunningPlugins,
   Venues,
 } from '../plugins/index.ts'
@@ -136,7 +136,7 @@ export interface ServerParts {
   alertWatch: { stop(): Promise<void> } | undefined
   running: RunningPlugins
   late: LateLoad
-  changes: PluginChanges
+  changes: HotReload
 }
 
 /** The time that requests under way have once a stop has begun. */

@@ -44,7 +44,7 @@ export { loadLater, requiredHere, type LateLoad } from './late.ts'
 export { hostOptions, loadPlugins, pluginOptions, pluginWarnings, tryPlugins, type LoadResult } from './load.ts'
 export type { LoadedChain, LoadedConnector, LoadedPlugin, LoadedVenue } from './loaded-plugin.ts'
 export { lockOfStart, type LockOfStart } from './changes.ts'
-export { createReconciler, type PluginChanges } from './reconcile.ts'
+export { createHotReload, type HotReload } from './hot-reload.ts'
 export { PluginFault, faultOf, trustRemedy, withArticle, type Refusal } from './refusal.ts'
 export { buildRegistry, transactionTargets } from './registry-entries.ts'
 export {

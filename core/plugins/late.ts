@@ -36,7 +36,7 @@ export interface LateLoad {
 
 /**
  * Loads those that run in hosts, once the server is ready: each by itself, so that none waits for another one. What comes after that is taken up
- * by `reconcile.ts`.
+ * by `hot-reload.ts`.
  */
 export function loadLater({
   plugins: { refused, pending, loadPending, retryRefused },

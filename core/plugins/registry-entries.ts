@@ -107,6 +107,7 @@ export function registryEntries({
           contracts: Object.values(venue.contracts),
           bridges: venue.bridges,
           recentQuotes: createRecentQuotes(),
+          requests: 0,
           ...life(venue),
         })
       }

@@ -68,6 +68,8 @@ export interface VenueEntry {
   /** Bridges for deposits from other chains, by chain. */
   bridges: Readonly<Record<string, Bridge>>
   recentQuotes: RecentQuotes
+  /** How many requests that name it are under way; counted of plugins of third parties alone, which are replaced. */
+  requests: number
   notReady(): string | undefined
   trouble(): 'NETWORK' | 'RATE_LIMIT' | undefined
   wake(): Promise<void>
@@ -80,8 +82,8 @@ export interface PluginEntry {
   trading_type: readonly string[]
   available_networks: readonly NetworkNames[]
   /**
-   * `pending`: its process has not been started yet, so that nobody knows whether it can be loaded. `leaving`: it was removed while the server
-   * runs, and reads what its open transactions bring until they are final.
+   * `pending`: its process has not been started yet, so that nobody knows whether it can be loaded. `leaving`: it was removed or is being
+   * replaced while the server runs: it takes no request any more, and reads what its open transactions bring.
    */
   state: 'loaded' | 'refused' | 'pending' | 'leaving'
   /** Of a loaded one: where it runs, who allowed that, and the hash that was allowed. */
@@ -100,8 +102,6 @@ export interface PluginEntry {
   refusedAt?: Step
   /** Why a change of it in sluice.lock is not in force, and what to do about it. */
   notTakenUp?: string
-  /** Versions of it that were replaced, and read what their open transactions bring until they are final. */
-  earlier?: readonly EarlierVersion[]
   /** The effective configuration with secrets masked. */
   maskedConfig?: Readonly<Record<string, unknown>>
   /** Networks of its manifest that it does not serve here. */
@@ -135,11 +135,6 @@ export interface ShownLoss {
   readonly how: 'taken' | 'not brought'
 }
 
-export interface EarlierVersion {
-  version: string
-  sha256?: string
-}
-
 /** A connector's implementation of a trading type. @throws SluiceError UNSUPPORTED */
 export function tradingOf<T extends TradingType>(type: T, { impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): ServedTrading[T] {
   const trading: Partial<ServedTrading> = impl
@@ -153,8 +148,8 @@ export interface Registry {
   readonly plugins: readonly PluginEntry[]
   readonly networks: readonly NetworkEntry[]
   /**
-   * Starts a network, and a connector on it, if they start on demand, and waits for up to three seconds. Undefined if both are ready.
-   * Ignores unknown names.
+   * Starts a network, and a connector on it, if they start on demand, and waits for up to three seconds; as long for a connector that is being
+   * replaced. Undefined if both are ready. Ignores unknown names.
    */
   wake(chain: string, network: string, connector?: string): Promise<void> | undefined
   /** A client's request is about it: for a day the network is in use. */
@@ -171,18 +166,18 @@ export interface Registry {
   venuesOn(chain: string, network: string): readonly VenueEntry[]
   /** Those that are loaded. */
   readonly connectors: readonly PluginEntry[]
-  /** @throws SluiceError UNKNOWN_CONNECTOR, or SERVICE_UNINITIALIZED while it is pending */
+  /** @throws SluiceError UNKNOWN_CONNECTOR, or SERVICE_UNINITIALIZED while it is pending or being replaced */
   connector(name: string): PluginEntry
   hasConnector(name: string): boolean
   /** The plugin of this name that is being started. */
   pending(name: string): PluginEntry | undefined
   /** The connector that planned a transaction, in the version that planned it, which alone reads its memo; undefined where that does not run. */
   plannedBy(of: { connector?: string; plugin?: string }, on: { chain: string; network: string }): VenueEntry | undefined
-  /** The same, or else the version that runs now. */
+  /** The same, in whichever version is there. */
   venueOf(of: { connector?: string; plugin?: string }, on: { chain: string; network: string }): VenueEntry | undefined
   /** Why nothing is signed for a connector: as this server last read it from the store. */
   quarantined(connector: string): ShownQuarantine | undefined
-  /** Whether a version of it runs that was removed. */
+  /** Whether it was removed or is being replaced, and reads what its transactions bring. */
   isLeaving(connector: string): boolean
   /** Calls back after each change of `plugins`, until the returned function is called. */
   onChange(listener: () => void): () => void
@@ -200,17 +195,17 @@ export interface RegistryEntries {
 
 /** A registry to which plugins are added that could not be loaded at first. Its lists grow in place: many hold on to them. */
 export interface GrowingRegistry extends Registry {
-  /** Puts plugins in place of what was known of their folders. */
+  /** Puts plugins in place of what was known of their folders, and of connectors of their names that were leaving. */
   add(entries: RegistryEntries): void
   /**
-   * Takes a connector's venues out, and puts these entries in their place at once; none where it was removed. `venueOf` still finds what was
-   * there. @returns the version that was there, for `forget`
+   * Takes a connector out: requests do not find it any more, or wait for what takes its place. `venueOf` still finds it.
+   * @param isReplaced whether another version comes
    */
-  replace(connector: string, entries?: RegistryEntries): EarlierVersion | undefined
-  /** Adds a version that was replaced or removed before the server started. @returns it, for `forget` */
-  addEarlier(connector: string, entries: RegistryEntries): EarlierVersion
-  /** Forgets a version that was replaced or removed. Two of the same bytes are two. */
-  forget(earlier: EarlierVersion): void
+  leave(connector: string, isReplaced: boolean): void
+  /** Whether requests are under way that found a connector before it left. */
+  isAsked(connector: string): boolean
+  /** Forgets a connector that left. */
+  forget(connector: string): void
   /** Takes plugins out that were refused. */
   dropRefused(folders: readonly string[]): void
   /** Says which connectors are quarantined: all of them, by name. */
@@ -224,7 +219,7 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
   const networks: NetworkEntry[] = []
   const venues: RegistryEntries['venues'][number][] = []
   const connectors: PluginEntry[] = []
-  const earlier = createEarlierVersions()
+  const leaving = new Map<string, LeavingConnector>()
   const countOn = createQuoteCounts()
   const listeners = new Set<() => void>()
   const lists = createVenueLists(venues)
@@ -235,14 +230,12 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
   function add(more: RegistryEntries): void {
     lists.clear()
     for (const entry of more.plugins) {
-      if (entry.state === 'loaded')
-        removeFrom(plugins, ({ name, kind, state }) => state === 'leaving' && isSamePlugin(entry, { name, kind }))
+      if (entry.state === 'loaded' && entry.kind === 'connector') dropLeaving(entry.name)
       const known = plugins.findIndex(({ folder }) => folder === entry.folder)
       plugins.splice(known < 0 ? plugins.length : known, known < 0 ? 0 : 1, entry)
     }
     networks.push(...more.networks)
     for (const venue of more.venues) venues.push(countOn(venue))
-    for (const entry of plugins) if (entry.kind === 'connector' || entry.state === 'refused') earlier.showOn(entry)
     showQuarantined()
     connectors.splice(0, Infinity, ...plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded'))
     networkAt = table(networks)
@@ -260,52 +253,60 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     }
   }
 
-  function replace(connector: string, { plugins: given, ...entries }: RegistryEntries = nothing): EarlierVersion | undefined {
-    const old = plugins.find(({ name, kind, state }) => kind === 'connector' && name === connector && state === 'loaded')
-    const out = removeFrom(venues, (each) => each.connector === connector)
-    const shown = old && versionOf(old)
-    if (shown) earlier.add({ connector, shown, venues: out })
-    const [entry, ...others] = given
-    const now = entry ?? (old && { ...old, state: 'leaving' as const })
-    if (old && now) plugins.splice(plugins.indexOf(old), 1, now)
-    add({ ...entries, plugins: old && entry ? others : given })
-    return shown
-  }
-
-  function addEarlier(connector: string, { plugins: [entry], venues: own }: RegistryEntries): EarlierVersion {
-    const shown: EarlierVersion = entry ? versionOf(entry) : { version: '' }
-    earlier.add({ connector, shown, venues: own })
-    if (entry && !plugins.some(({ name, kind }) => kind !== 'chain' && name === connector)) plugins.push({ ...entry, state: 'leaving' })
-    add(nothing)
-    return shown
-  }
-
-  function forget(gone: EarlierVersion): void {
-    earlier.forget(gone)
-    removeFrom(plugins, ({ name, state }) => state === 'leaving' && !earlier.has(name))
+  function leave(connector: string, isReplaced: boolean): void {
+    const out = leaving.get(connector)?.venues ?? removeFrom(venues, (each) => each.connector === connector)
+    leaving.set(connector, leavingWith(out, isReplaced))
+    for (const entry of plugins)
+      if (entry.kind === 'connector' && entry.name === connector && entry.state === 'loaded') entry.state = 'leaving'
     add(nothing)
   }
 
-  /** The one that runs now, then the others, newest first. */
-  function versionsOf({ connector }: { connector?: string }, on: { chain: string; network: string }): VenueEntry[] {
-    const now = connector === undefined ? undefined : venueAt.get(connector)?.(on.chain, on.network)
-    return [...(now ? [now] : []), ...earlier.venuesOf(connector, on)]
+  function dropLeaving(connector: string): void {
+    removeFrom(plugins, ({ name, kind, state }) => state === 'leaving' && kind === 'connector' && name === connector)
+    leaving.get(connector)?.end()
+    leaving.delete(connector)
+  }
+
+  /** The one that runs now, or the one that is leaving. */
+  function versionOf(
+    { connector }: { connector?: string },
+    { chain, network }: { chain: string; network: string },
+  ): VenueEntry | undefined {
+    if (connector === undefined) return undefined
+    const now = venueAt.get(connector)?.(chain, network)
+    return now ?? leaving.get(connector)?.venues.find((each) => each.chain === chain && each.network === network)
+  }
+
+  function wake(chain: string, network: string, connector?: string): Promise<void> | undefined {
+    const replaced = connector === undefined ? undefined : leaving.get(connector)?.replaced
+    if (replaced) return withTimeout(replaced, firstStartMs, () => {}).then(() => wakeNow(chain, network, connector))
+    return wakeNow(chain, network, connector)
+  }
+
+  function wakeNow(chain: string, network: string, connector?: string): Promise<void> | undefined {
+    const venue = connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)
+    return wakeBoth(networkAt(chain, network), venue)
   }
 
   const findNetwork = (chain: string, network: string): NetworkEntry =>
     networkAt(chain, network) ?? refuseNetwork({ plugins, networks }, chain, network)
 
-  const findConnector = (name: string): PluginEntry =>
-    connectors.find((each) => each.name === name) ?? refuseConnector({ plugins, connectors }, name)
+  function findConnector(name: string): PluginEntry {
+    if (leaving.get(name)?.replaced) throw notYet(name)
+    return connectors.find((each) => each.name === name) ?? refuseConnector({ plugins, connectors }, name)
+  }
 
   return {
     plugins,
     networks,
     connectors,
     add,
-    replace,
-    addEarlier,
-    forget,
+    leave,
+    isAsked: (connector) => leaving.get(connector)?.venues.some(({ requests }) => requests > 0) === true,
+    forget(connector) {
+      dropLeaving(connector)
+      add(nothing)
+    },
     dropRefused(folders) {
       removeFrom(plugins, ({ folder, state }) => state === 'refused' && folders.includes(folder))
       add(nothing)
@@ -325,12 +326,12 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
       return true
     },
     // The journal of older servers, and that of plugins that nobody allowed, says no version.
-    plannedBy: (of, on) => (of.plugin === undefined ? versionsOf(of, on)[0] : versionsOf(of, on).find((each) => each.plugin === of.plugin)),
-    venueOf(of, on) {
-      const versions = versionsOf(of, on)
-      return versions.find((each) => each.plugin === of.plugin) ?? versions[0]
+    plannedBy(of, on) {
+      const version = versionOf(of, on)
+      return of.plugin === undefined || version?.plugin === of.plugin ? version : undefined
     },
-    isLeaving: earlier.has,
+    venueOf: versionOf,
+    isLeaving: (connector) => leaving.has(connector),
     onChange(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
@@ -343,11 +344,7 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
       const on = networkAt(chain, network)
       if (on) on.usedAtMs = performance.now()
     },
-    wake(chain, network, connector) {
-      const venue = connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)
-      const on = networkAt(chain, network)
-      return wakeBoth(on, venue)
-    },
+    wake,
     network: (chain, network) => requireReady(findNetwork(chain, network), () => `The network ${chain}/${network}`),
     networkOf({ actions }, chain, network) {
       const entry = findNetwork(chain, network)
@@ -417,34 +414,18 @@ function refuseConnector({ plugins, connectors }: Pick<Registry, 'plugins' | 'co
   throw new SluiceError('UNKNOWN_CONNECTOR', `There is no connector "${name}"${didYouMean(name, names)}; GET /connectors lists them.`)
 }
 
-interface EarlierEntry {
-  readonly connector: string
-  readonly shown: EarlierVersion
+/** What was removed or is being replaced, and is still asked about what it planned. */
+interface LeavingConnector {
   readonly venues: RegistryEntries['venues']
+  /** Settles when another one took its place, or none does. */
+  readonly replaced?: Promise<void>
+  end(): void
 }
 
-/** What was replaced or removed, and is still asked about what it planned. */
-function createEarlierVersions() {
-  /** Oldest first. */
-  const all: EarlierEntry[] = []
-  return {
-    add: (entry: EarlierEntry): void => void all.push(entry),
-    forget: (gone: EarlierVersion): void => void removeFrom(all, ({ shown }) => shown === gone),
-    has: (name: string): boolean => all.some(({ connector }) => connector === name),
-    /** Newest first. */
-    venuesOf: (name: string | undefined, { chain, network }: { chain: string; network: string }): VenueEntry[] =>
-      all
-        .flatMap((each) => each.venues)
-        .filter((each) => each.connector === name && each.chain === chain && each.network === network)
-        .toReversed(),
-    /** Shows them with the plugin that took their place. */
-    showOn(entry: PluginEntry): void {
-      const versions = all.filter(({ connector }) => connector === entry.name).map(({ shown }) => shown)
-      // A plugin that is leaving is one of these versions itself.
-      if (versions.length > 0 && entry.state !== 'leaving') entry.earlier = versions
-      else delete entry.earlier
-    },
-  }
+function leavingWith(venues: LeavingConnector['venues'], isReplaced: boolean): LeavingConnector {
+  let end = () => {}
+  const replaced = isReplaced ? new Promise<void>((resolve) => (end = resolve)) : undefined
+  return { venues, end, ...(replaced && { replaced }) }
 }
 
 /** Counters of each connector on each network are those of all its versions: they never fall. */
@@ -458,11 +439,6 @@ function createQuoteCounts() {
     return venue
   }
 }
-
-const isSamePlugin = (one: Pick<PluginEntry, 'name' | 'kind'>, other: Pick<PluginEntry, 'name' | 'kind'>): boolean =>
-  one.name === other.name && one.kind === other.kind
-
-const versionOf = ({ version, sha256 }: PluginEntry): EarlierVersion => ({ version, ...(sha256 !== undefined && { sha256 }) })
 
 const nothing: RegistryEntries = { plugins: [], networks: [], venues: [] }
 

@@ -1,7 +1,6 @@
 import path from 'node:path'
-import { abortable, withTimeout } from '../base/async.ts'
 import type { FoundPlugin } from './discover/find.ts'
-import type { EarlierVersion, GrowingRegistry } from './registry.ts'
+import type { GrowingRegistry } from './registry.ts'
 import type { Hosts } from './isolate/hosts.ts'
 import type { LoadedConnector, LoadedPlugin } from './loaded-plugin.ts'
 import type { Refusal } from './refusal.ts'
@@ -22,18 +21,14 @@ export interface RunningPlugins {
   /** Adds plugins, and puts refusals in place of what was known of their folders. What is loaded stays, whatever is said of its name or folder. */
   add(result: LateResult): void
   /**
-   * Puts a connector in the place of another version of it. Requests from now on find the new one; those under way end on the old one. Once
-   * aborted it changes nothing more. @throws the signal's reason
+   * A connector takes no request any more, and reads what its transactions bring until its end.
+   * @param isReplaced whether requests wait for another version of it
    */
-  replace(old: LoadedConnector, now: LoadedConnector, signal: AbortSignal): Promise<void>
-  /** Takes a connector out: requests from now on do not find it. */
-  remove(old: LoadedConnector): void
-  /** Adds a version that was replaced or removed before the server started: only what its transactions bring is asked of it. */
-  addFormer(former: LoadedConnector): void
+  leave(connector: LoadedConnector, isReplaced: boolean): void
   /** Forgets that a plugin was refused, which nobody allows any more, or which is not there any more. */
   dropRefused(name: string): void
-  /** Ends a version that was replaced or removed, which nobody uses any more. */
-  end(old: LoadedConnector): Promise<void>
+  /** Ends the venues and the process of a connector that left. */
+  end(connector: LoadedConnector): Promise<void>
 }
 
 interface Parts {
@@ -45,25 +40,12 @@ interface Parts {
   hosts: Pick<Hosts, 'close'>
   /** Told of rails that were not there before. */
   onTarget(target: TransactionTarget): void
-  /** Told that another version of a connector runs from now on, or none. */
-  onReplaced(connector: string): void
+  /** Told that a connector takes no request any more. */
+  onLeft(connector: string): void
 }
 
-/** A new version waits so long for its venues, so that its first callers do not. */
-const maxWakeMs = 10_000
-
-export function createRunningPlugins({ venues, registry, hosts, onTarget, onReplaced, interfaces = [], ...first }: Parts): RunningPlugins {
+export function createRunningPlugins({ venues, registry, hosts, onTarget, onLeft, interfaces = [], ...first }: Parts): RunningPlugins {
   let { loaded, refused } = first
-  /** Of what was replaced or removed: how the registry knows it. */
-  const versions = new Map<LoadedConnector, EarlierVersion>()
-
-  const entriesOf = (now: readonly LoadedPlugin[], { refused: some = [] }: { refused?: readonly Refusal[] } = {}) =>
-    registryEntries({ loaded: now, refused: some, running: venues.running, before: loaded })
-
-  function leave(old: LoadedConnector, version: EarlierVersion | undefined): void {
-    if (version) versions.set(old, version)
-    onReplaced(old.name)
-  }
 
   return {
     get loaded() {
@@ -81,51 +63,25 @@ export function createRunningPlugins({ venues, registry, hosts, onTarget, onRepl
       const places = new Set([...loaded, ...fresh].map(({ origin }) => origin))
       const refusals = more.refused.filter(({ folder }) => !places.has(folder))
       const replaced = new Set([...places, ...refusals.map(({ folder }) => folder)])
-      refused = [...refused.filter(({ folder }) => !replaced.has(folder)), ...refusals]
       if (fresh.length > 0) venues.add(fresh)
-      registry.add(entriesOf(fresh, { refused: refusals }))
+      refused = [...refused.filter(({ folder }) => !replaced.has(folder)), ...refusals]
+      registry.add(registryEntries({ loaded: fresh, refused: refusals, running: venues.running, before: loaded }))
       loaded = [...loaded, ...fresh]
       for (const target of transactionTargets(registry)) onTarget(target)
     },
-    async replace(old, now, signal) {
-      try {
-        venues.add([now])
-        const wasReady = old.venues.some((venue) => venues.running.get(venue)?.state === 'ready')
-        const waking = Promise.all(now.venues.map(async (venue) => venues.running.get(venue)?.wake()))
-        if (wasReady)
-          await abortable(
-            withTimeout(waking, maxWakeMs, () => {}),
-            signal,
-          )
-        signal.throwIfAborted()
-      } catch (error) {
-        await venues.remove(now)
-        if (now.host) await hosts.close([now.host])
-        throw error
-      }
-      loaded = [...loaded.filter((each) => each !== old), now]
-      refused = refused.filter(({ folder }) => folder !== now.origin)
-      leave(old, registry.replace(old.name, entriesOf([now])))
-    },
-    remove(old) {
-      loaded = loaded.filter((each) => each !== old)
-      leave(old, registry.replace(old.name))
+    leave(connector, isReplaced) {
+      loaded = loaded.filter((each) => each !== connector)
+      registry.leave(connector.name, isReplaced)
+      onLeft(connector.name)
     },
     dropRefused(name) {
       const gone = refused.filter(({ folder }) => path.basename(folder) === name).map(({ folder }) => folder)
       refused = refused.filter(({ folder }) => !gone.includes(folder))
       if (gone.length > 0) registry.dropRefused(gone)
     },
-    addFormer(former) {
-      venues.add([former])
-      versions.set(former, registry.addEarlier(former.name, entriesOf([former])))
-    },
-    async end(old) {
-      const version = versions.get(old)
-      if (version) registry.forget(version)
-      await venues.remove(old)
-      if (old.host) await hosts.close([old.host])
-      versions.delete(old)
+    async end(connector) {
+      await venues.remove(connector)
+      if (connector.host) await hosts.close([connector.host])
     },
   }
 }

@@ -1,52 +1,190 @@
-// Takes a change of a plugin up: loads it, puts it in the place of another version, or takes it out.
+// Plugins come, change and go while the server runs: what `sluice plugin add|update|allow|remove` changed in sluice.lock, what appears in the folders
+// of a server that only tries, and again what was refused for lack of time. One loop does it all, so that no two loads are about one plugin. A
+// connector drains before another version takes its place: two never serve side by side.
 import { lstat, readdir } from 'node:fs/promises'
 import path from 'node:path'
-import type { PluginKind } from '../contracts/plugin.ts'
 import type { Logger } from 'pino'
+import { abortable, createBackoff, pause } from '../base/async.ts'
+import { withoutStop } from '../base/printable.ts'
 import type { LockedPlugin } from '../config/lock.ts'
 import { pluginHome, type Settings } from '../config/settings.ts'
 import { readYaml } from '../config/yaml.ts'
-import { foldersOf, interfaceAs, isReplaceable, isTakenUp, placesOf, runningAs, type ChangeLog, type PendingChange } from './changes.ts'
+import type { PluginKind } from '../contracts/plugin.ts'
+import type { Entry } from '../transactions/entry.ts'
+import type { Journal } from '../transactions/journal/journal.ts'
+import {
+  createChangeLog,
+  foldersOf,
+  interfaceAs,
+  isReplaceable,
+  isSameRecord,
+  isTakenUp,
+  placesOf,
+  runningAs,
+  type ChangeLog,
+  type LockOfStart,
+  type PendingChange,
+} from './changes.ts'
 import { allowedNow } from './consent/consent.ts'
 import { findPlugins, findRefusal, isDeclared, type FoundPlugin } from './discover/find.ts'
+import { createKeptCopies } from './discover/kept-copies.ts'
 import { triedCopy } from './discover/tried-copy.ts'
+import { createDraining, type Draining } from './drain.ts'
 import type { LoadResult } from './load.ts'
 import type { LoadedPlugin } from './loaded-plugin.ts'
 import { faultOf, PluginFault, type Refusal } from './refusal.ts'
 import type { GrowingRegistry } from './registry.ts'
 import type { RunningPlugins } from './running.ts'
-import type { FormerVersions } from './versions.ts'
-import { withoutStop } from '../base/printable.ts'
 
 /** Deploys what plugins bring for the devnet. */
-export interface Deployer {
+interface Deployer {
   whyNotDeployed(plugin: Pick<FoundPlugin, 'name' | 'folder'>): Promise<string | undefined>
   deployAdded(plugin: FoundPlugin): Promise<void>
 }
 
-interface TakeUpParts {
-  readonly settings: Settings
+interface HotReloadOptions {
+  settings: Settings
+  lock: LockOfStart
+  plugins: RunningPlugins
+  loader: Pick<LoadResult, 'loadPending' | 'retryRefused'> & { readonly interfaces: readonly Pick<FoundPlugin, 'origin'>[] }
+  registry: Pick<GrowingRegistry, 'note' | 'isAsked' | 'forget'>
+  journal: Pick<Journal, 'unfinished'>
+  /** Whether nobody but the plugin that planned a transaction can read what it brings. */
+  isReadByPlugin(entry: Entry): boolean
+  /** Where one runs. */
+  devnet?: Deployer
+  /** It begins then: when what the start found was loaded or refused. */
+  after: Promise<unknown>
+  log: Pick<Logger, 'info' | 'warn' | 'error'>
+  pauses?: typeof usualPauses
+}
+
+const usualPauses = {
+  /** Volumes do not tell of changes, so the file is looked at. */
+  lookMs: 2_000,
+  /** Before what was refused for lack of time is tried again. It grows: a trial that goes on for ever uses its budget each time. */
+  firstAgainMs: 5_000,
+  /** Between looks whether a connector has drained. */
+  drainLookMs: 100,
+  /** So long another version waits for transactions whose outcome only the one before can read. */
+  maxDrainMs: 30_000,
+}
+const maxAgainMs = 600_000
+/** Before a change that could not be taken up is tried again as it is. */
+const againMs = 30_000
+
+export interface HotReload {
+  /** Loads a plugin again from its folder, whatever was loaded of it, for its author. @returns why it was not loaded; what ran goes on then */
+  reload(name: string): Promise<Refusal | undefined>
+  stop(): void
+}
+
+export function createHotReload({
+  settings,
+  lock,
+  plugins,
+  loader,
+  registry,
+  journal,
+  isReadByPlugin,
+  devnet,
+  after,
+  log,
+  pauses = usualPauses,
+}: HotReloadOptions): HotReload {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const changes = createChangeLog({ settings, lock, plugins, interfaces: loader.interfaces, log })
+  const backoff = createBackoff(pauses.firstAgainMs, maxAgainMs)
+  const failures = new Map<string, string>()
+  const copies = createKeptCopies({
+    dataDir: settings.data.dir,
+    isNeeded: ({ name, sha256, folder }) =>
+      (Object.hasOwn(changes.known, name) && changes.known[name]?.sha256 === sha256) ||
+      [...plugins.loaded, ...[...draining.now.values()].map(({ plugin }) => plugin)].some((each) => each.folder === folder),
+    log,
+  })
+  const draining = createDraining({ settings, plugins, registry, journal, isReadByPlugin, copies, log, pauses, signal })
+  const { takeUp, reload } = createTakeUp({ settings, changes, plugins, loader, registry, draining, devnet, log, signal })
+
+  /** Those that were refused for lack of time: the machine may have been busy. What was changed meanwhile is taken up as it is now. */
+  async function tryAgain(): Promise<void> {
+    const isAsItWas = ({ folder }: Refusal) => {
+      const name = path.basename(folder)
+      return isSameRecord(lock.plugins[name], changes.known[name]) && !changes.waiting.has(name)
+    }
+    const left = plugins.refused.filter(isAsItWas)
+    if (!left.some(({ temporary }) => temporary)) return backoff.reset()
+    if (!backoff.due()) return
+    const { loaded, refused } = await loader.retryRefused(left)
+    signal.throwIfAborted()
+    backoff.failed()
+    const tried = refused.filter((each) => !left.includes(each))
+    plugins.add({ loaded, refused: tried })
+    for (const { name, kind } of loaded) log.info({ plugin: name, kind }, 'plugin loaded')
+    for (const { name, temporary, step, reason } of tried)
+      if (temporary) log.error({ plugin: name, step }, `plugin still refused, tried again later: ${reason}`)
+  }
+
+  /** One that fails keeps no other one from what it does. It is tried again, and said once. */
+  async function apart(what: string, work: () => unknown): Promise<void> {
+    if (signal.aborted) return
+    try {
+      await work()
+      failures.delete(what)
+    } catch (error) {
+      if (signal.aborted) return
+      const failure = error instanceof Error ? error.message : 'unknown'
+      if (failures.get(what) !== failure) log.error({ what, err: error }, 'a change of plugins could not be taken up; tried again')
+      failures.set(what, failure)
+    }
+  }
+
+  let turn: Promise<unknown> = Promise.resolve()
+  /** One after the other, also where one failed. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = turn.then(work)
+    turn = result.catch(() => undefined)
+    return result
+  }
+
+  async function round(): Promise<void> {
+    await apart('sluice.lock', () => changes.readLock())
+    await apart('folders of plugins', () => changes.readFolders())
+    // One after the other: each starts a process.
+    for (const [name, state] of changes.waiting) await apart(name, () => takeUp(name, state))
+    await apart('plugins that were refused for lack of time', tryAgain)
+    for (const { plugin, since } of draining.now.values()) await apart(`end of ${plugin.name}`, () => draining.endDrained(plugin, since))
+  }
+
+  async function repeat(): Promise<void> {
+    await abortable(after, signal)
+    // It is counted from here, when a start has used the machine.
+    backoff.failed()
+    await apart('copies of plugins', () => copies.dropUnused())
+    while (!signal.aborted) {
+      await inTurn(round)
+      await pause(pauses.lookMs, signal, { ref: false })
+    }
+  }
+
+  repeat().catch((error: unknown) => {
+    if (!signal.aborted) log.error({ err: error }, 'changes of plugins are not taken up any more: restart the server')
+  })
+  return { reload: (name) => inTurn(() => reload(name)), stop: () => stopping.abort() }
+}
+
+interface TakeUpParts extends Pick<HotReloadOptions, 'settings' | 'plugins' | 'log'> {
   readonly changes: ChangeLog
-  readonly plugins: RunningPlugins
   readonly loader: Pick<LoadResult, 'loadPending'>
   readonly registry: Pick<GrowingRegistry, 'note'>
-  readonly former: Pick<FormerVersions, 'add'>
+  readonly draining: Draining
   readonly devnet: Deployer | undefined
-  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
-  /** Aborted when the server stops. */
   readonly signal: AbortSignal
 }
 
-export interface TakeUp {
-  /** Takes a change up, or says why it is not in force. It waits on where it may come by itself. */
-  takeUp(name: string, change: PendingChange): Promise<void>
-  /** @returns why it was not loaded */
-  reload(name: string): Promise<Refusal | undefined>
-}
-
-const againMs = 30_000
-
-export function createTakeUp({ settings, changes, plugins, loader, registry, former, devnet, log, signal }: TakeUpParts): TakeUp {
+/** Takes a change up: loads a plugin, puts it in the place of another version, or takes it out. */
+function createTakeUp({ settings, changes, plugins, loader, registry, draining, devnet, log, signal }: TakeUpParts) {
   const { waiting } = changes
 
   function remove(name: string): void {
@@ -55,8 +193,7 @@ export function createTakeUp({ settings, changes, plugins, loader, registry, for
     if (served) return notInForce(name, `It was removed. ${whyRestart({ kind: 'interface' })}. ${restart}`)
     if (!running) return plugins.dropRefused(name)
     if (!isReplaceable(running)) return notInForce(name, `It was removed. ${whyRestart(running)}. ${restart}`)
-    plugins.remove(running)
-    former.add(running)
+    draining.begin(running, false)
     log.info({ plugin: name, sha256: running.sha256 }, 'plugin removed: its open transactions are followed to their end')
   }
 
@@ -140,10 +277,9 @@ export function createTakeUp({ settings, changes, plugins, loader, registry, for
     const [now] = loaded
     if (now?.kind !== 'connector') return refused[0]
     signal.throwIfAborted()
-    if (running?.kind === 'connector') {
-      await plugins.replace(running, now, signal)
-      former.add(running)
-    } else plugins.add({ loaded, refused: [] })
+    const before = running?.kind === 'connector' ? running : draining.now.get(name)?.plugin
+    if (before) await draining.replace(before, now)
+    else plugins.add({ loaded, refused: [] })
     waiting.delete(name)
     const { manifest, sha256 } = now
     log.info({ plugin: name, version: manifest.version, sha256, before: running?.sha256 }, running ? 'plugin updated' : 'plugin loaded')

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:f
 import path from 'node:path'
 import { expect } from 'chai'
 import { lockOfStart } from '../../core/plugins/changes.ts'
-import { createReconciler } from '../../core/plugins/reconcile.ts'
+import { createHotReload } from '../../core/plugins/hot-reload.ts'
 import { readLock, writeLock, type LockedPlugin } from '../../core/config/lock.ts'
 import { loadSettings, type Settings } from '../../core/config/settings.ts'
 import { buildRegistry } from '../../core/plugins/registry-entries.ts'
@@ -78,27 +78,30 @@ describe('the loop that loads plugins while the server runs', () => {
   const none = async () => ({ loaded: [], refused: [] })
   function begin(
     again: (refused: readonly Refusal[]) => ReturnType<typeof more> = none,
-    others: Partial<Parameters<typeof createReconciler>[0]> = {},
+    others: Partial<Parameters<typeof createHotReload>[0]> = {},
   ): void {
     const log = {
       ...silent,
       warn: (_: unknown, text: string = String(_)) => void warned.push(text),
       error: (_: unknown, text: string = String(_)) => void logged.push(text),
     }
-    const journal = { openQueues: async () => [{ ...on, address: '0x' }], unfinished: async () => open }
-    ;({ stop } = createReconciler({
+    const journal = { unfinished: async () => open }
+    ;({ stop } = createHotReload({
       settings,
       plugins,
       loader: { interfaces: [], loadPending: more, retryRefused: again },
       registry,
       journal,
+      isReadByPlugin: ({ kind }) => kind === 'liquidity',
       after: Promise.resolve(),
       log,
       lock: lockOfStart(settings),
-      pauses: { lookMs: 5, firstAgainMs: 1 },
+      pauses: { lookMs: 5, firstAgainMs: 1, drainLookMs: 2, maxDrainMs: 60_000 },
       ...others,
     }))
   }
+  const planned = (name: string, { sha256 }: LockedPlugin): Entry =>
+    ({ connector: name, plugin: pluginVersionOf(sha256), kind: 'liquidity' }) as Entry
   const entry = (name: string) => registry.plugins.find((each) => each.name === name)
   const isLoaded = (name: string, sha256?: string) => entry(name)?.state === 'loaded' && (!sha256 || entry(name)?.sha256 === sha256)
 
@@ -129,7 +132,7 @@ describe('the loop that loads plugins while the server runs', () => {
       venues,
       registry,
       onTarget: () => {},
-      onReplaced: () => {},
+      onLeft: () => {},
       hosts: { close: async () => {} },
     })
     plugins = {
@@ -212,18 +215,14 @@ describe('the loop that loads plugins while the server runs', () => {
     const first = plant('riverswap', '1')
     await allow({ riverswap: first })
     await until('it is loaded', () => isLoaded('riverswap'))
-    await Promise.all([...venues.running.values()].map((each) => each.wake()))
-    let isStarting = false
-    startOf = async () => {
-      isStarting = true
-      await new Promise(() => {})
-    }
-    await allow({ riverswap: plant('riverswap', '2') })
-    await until('the new one is being started', () => isStarting)
+    open = [planned('riverswap', first)]
+    const { sha256: second } = plant('riverswap', '2')
+    await allow({ riverswap: { ...first, sha256: second } })
+    await until('the first takes nothing more', () => entry('riverswap')?.state === 'leaving')
     stop()
-    await until('what was started is gone', () => venues.running.size === 1)
-    expect(isLoaded('riverswap', first.sha256)).to.equal(true)
-    expect(logged).to.deep.equal([])
+    open = []
+    await new Promise((done) => setTimeout(done, 50))
+    expect([isLoaded('riverswap', second), venues.running.size, logged]).to.deep.equal([false, 1, []])
   })
 
   it('takes up connectors that are data alone: added, updated and removed', async () => {
@@ -401,80 +400,104 @@ describe('the loop that loads plugins while the server runs', () => {
     expect(registry.plugins.map(({ state, sha256 }) => [state, sha256])).to.deep.equal([['loaded', found.sha256]])
   })
 
-  describe('with versions that were replaced', () => {
-    const planned = (name: string, { sha256 }: LockedPlugin): Entry => ({ connector: name, plugin: pluginVersionOf(sha256) }) as Entry
+  describe('with another version', () => {
     const copyOf = (name: string, { sha256 }: LockedPlugin) => keptFolder(settings.data.dir, sha256, name)
+    const find = () => registry.connector('riverswap').sha256
+    const reader = (of: LockedPlugin) => registry.plannedBy({ connector: 'riverswap', plugin: pluginVersionOf(of.sha256) }, on)
 
-    it('ends an older run of the bytes that run again, and keeps their copy', async () => {
+    /** The first version, and a change to the second that waits. */
+    async function updating(before: () => void, change: Parameters<typeof begin>[1] = {}): Promise<[LockedPlugin, LockedPlugin]> {
+      begin(none, change)
+      const first = plant('riverswap', '1')
+      await allow({ riverswap: first })
+      await until('the first is loaded', () => isLoaded('riverswap', first.sha256))
+      open = [planned('riverswap', first)]
+      before()
+      const second = plant('riverswap', '2')
+      await allow({ riverswap: second })
+      await until('the first takes nothing more', () => entry('riverswap')?.state === 'leaving')
+      return [first, second]
+    }
+
+    it('waits for the transactions that the one before planned, and so do requests, up to a bound', async () => {
+      const [first, second] = await updating(() => {})
+      expect(find).to.throw('The plugin riverswap is being started.').with.property('name', 'SERVICE_UNINITIALIZED')
+      expect(registry.venuesOn(on.chain, on.network)).to.deep.equal([])
+      expect(reader(first)?.plugin).to.equal(pluginVersionOf(first.sha256))
+      let isAnswered = false
+      const waiting = Promise.resolve(registry.wake(on.chain, on.network, 'riverswap')).then(() => (isAnswered = true))
+      await new Promise((done) => setTimeout(done, 30))
+      expect([isAnswered, entry('riverswap')?.state]).to.deep.equal([false, 'leaving'])
+      open = []
+      await waiting
+      expect(find()).to.equal(second.sha256)
+      // Never read by another version.
+      expect([reader(first), reader(second)?.plugin]).to.deep.equal([undefined, pluginVersionOf(second.sha256)])
+      await until('the copy of the first is gone', () => !existsSync(copyOf('riverswap', first)))
+      expect(existsSync(copyOf('riverswap', second))).to.equal(true)
+      expect([venues.running.size, warned]).to.deep.equal([1, []])
+    })
+
+    it('waits for the requests that the one before has', async () => {
+      settings = { ...settings, server: { ...settings.server, requestTimeoutSeconds: 60 } }
+      let requests: { requests: number } | undefined
+      const [, second] = await updating(() => {
+        open = []
+        requests = registry.venuesOn(on.chain, on.network)[0]
+        if (requests) requests.requests = 1
+      })
+      await new Promise((done) => setTimeout(done, 30))
+      expect(entry('riverswap')?.state).to.equal('leaving')
+      if (requests) requests.requests = 0
+      await until('the second is there', () => isLoaded('riverswap', second.sha256))
+    })
+
+    it('waits only so long, and for no transaction that core reads', async () => {
+      const pauses = { lookMs: 5, firstAgainMs: 1, drainLookMs: 2, maxDrainMs: 20 }
+      const [first, second] = await updating(() => {}, { pauses })
+      await until('the second is there', () => isLoaded('riverswap', second.sha256))
+      expect(warned).to.deep.equal(['plugin updated before transactions of it were final: what they bring is not read'])
+      expect(reader(first)).to.equal(undefined)
+      open = [{ ...planned('riverswap', second), kind: 'trade' }]
+      await allow({ riverswap: plant('riverswap', '1') })
+      await until('the first is back', () => isLoaded('riverswap', first.sha256))
+      expect(warned).to.have.length(1)
+    })
+
+    it('takes the place of one that was removed and has open transactions', async () => {
       begin()
       const first = plant('riverswap', '1')
       await allow({ riverswap: first })
       await until('the first is loaded', () => isLoaded('riverswap', first.sha256))
       open = [planned('riverswap', first)]
+      await writeLock(home.confDir, {})
+      await until('it takes nothing more', () => entry('riverswap')?.state === 'leaving')
+      expect(find).to.throw('There is no connector "riverswap"')
+      await rounds(3)
+      expect(reader(first)?.plugin).to.equal(pluginVersionOf(first.sha256))
       const second = plant('riverswap', '2')
       await allow({ riverswap: second })
-      await until('the second is loaded', () => isLoaded('riverswap', second.sha256))
-      await rounds(3)
-      expect(entry('riverswap')?.earlier).to.have.length(1)
-      await allow({ riverswap: plant('riverswap', '1') })
-      await until('the first one has taken over', () => isLoaded('riverswap', first.sha256) && entry('riverswap')?.earlier === undefined)
-      await until('the copy of the second is gone', () => !existsSync(copyOf('riverswap', second)))
-      expect(existsSync(copyOf('riverswap', first))).to.equal(true)
-    })
-
-    it('starts those again that have open transactions, after a restart, and deletes the copies that nobody needs', async () => {
-      const keep = async (content: string) => {
-        const record = plant('riverswap', content)
-        await keepPlugin(settings.data.dir, 'riverswap', readPluginFiles(folderOf('riverswap')))
-        utimesSync(path.dirname(copyOf('riverswap', record)), 1, 1)
-        return record
-      }
-      const [unused, first, now] = [await keep('0'), await keep('1'), await keep('2')]
-      open = [planned('riverswap', first), planned('goneswap', first)]
-      plant('lakeswap', '1')
-      await keepPlugin(settings.data.dir, 'lakeswap', readPluginFiles(folderOf('lakeswap')))
-      await allow({ riverswap: now })
-      begin()
-      await until('the earlier one runs', () => registry.isLeaving('riverswap'))
-      await until('a copy is gone', () => !existsSync(copyOf('riverswap', unused)))
-      expect(registry.venueOf(planned('riverswap', first), on)?.plugin).to.equal(pluginVersionOf(first.sha256))
-      expect(logged).to.deep.equal(['earlier version of a plugin is not there for its open transactions: there is no copy of its files'])
-      // Made a moment ago: somebody is about to allow it.
-      expect(existsSync(copyOf('lakeswap', { ...now, sha256: readPluginFiles(folderOf('lakeswap')).sha256 }))).to.equal(true)
+      await until('requests wait for the second', () => registry.wake(on.chain, on.network, 'riverswap') !== undefined)
+      expect(find).to.throw('is being started')
       open = []
-      await until('it ended', () => !registry.isLeaving('riverswap'))
-      await until('its copy is gone', () => !existsSync(copyOf('riverswap', first)))
-      expect(existsSync(copyOf('riverswap', now))).to.equal(true)
+      await until('the second is there', () => isLoaded('riverswap', second.sha256))
+      await writeLock(home.confDir, {})
+      await until('all is gone', () => registry.plugins.length === 0 && venues.running.size === 0)
+      await until('its copy, too', () => !existsSync(copyOf('riverswap', second)))
     })
 
-    it('runs none that was removed where nothing contains plugins, and says so', async () => {
-      const keep = async (name: string) => {
-        const record = plant(name, '1')
+    it('leaves no copies of others from before the start, but those that somebody is about to allow', async () => {
+      const keep = async (name: string, content: string) => {
+        const record = plant(name, content)
         await keepPlugin(settings.data.dir, name, readPluginFiles(folderOf(name)))
         return record
       }
-      const [removed, updated] = [await keep('goneswap'), await keep('riverswap')]
-      await allow({ riverswap: plant('riverswap', '2') })
-      open = [planned('goneswap', removed), planned('riverswap', updated)]
-      begin(none, { notContained: async () => new Error('no namespaces') })
-      await until('that of one that is allowed runs', () => registry.isLeaving('riverswap'))
-      await rounds(3)
-      expect(tried).to.not.include('goneswap')
-      expect(logged).to.deep.equal([
-        'earlier version of a plugin is not there for its open transactions: it was removed, and nothing contains plugins here',
-      ])
-      expect(existsSync(copyOf('goneswap', removed))).to.equal(true)
-    })
-
-    it('says once which versions other servers of a shared store have', async () => {
-      settings = { ...settings, store: { ...settings.store, url: 'postgres://127.0.0.1/none' } }
-      const elsewhere = (name: string) => planned(name, { sha256: 'c3'.repeat(32) } as LockedPlugin)
-      open = [elsewhere('riverswap'), elsewhere('lakeswap')]
+      const [unused, now, asked] = [await keep('riverswap', '0'), await keep('riverswap', '1'), await keep('lakeswap', '2')]
+      for (const each of [unused, now]) utimesSync(path.dirname(copyOf('riverswap', each)), 1, 1)
+      await allow({ riverswap: now })
       begin()
-      await rounds(3)
-      expect(logged).to.deep.equal([])
-      expect(warned).to.have.length(1)
-      expect(warned[0]).to.match(/^versions of plugins .+ are not on this server/)
+      await until('a copy is gone', () => !existsSync(copyOf('riverswap', unused)))
+      expect([existsSync(copyOf('riverswap', now)), existsSync(copyOf('lakeswap', asked))]).to.deep.equal([true, true])
     })
   })
 })
