@@ -68,7 +68,6 @@ async function start(): Promise<TestServer> {
       },
     },
     home,
-    true,
     watchedPlugins((each) => (each === name ? watched : undefined)),
   )
   void server.kernel.devnet?.ended.then(() => {

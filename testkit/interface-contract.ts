@@ -75,7 +75,6 @@ async function startWatched({ folder, config, trusted = false, server: options }
       settings: { 'log.level': 'fatal', 'server.requestTimeoutSeconds': 10, ...options?.settings },
     },
     undefined,
-    false,
     watchedPlugins((each) => (each === name ? watched : undefined)),
   )
   return { server, watched }
@@ -95,7 +94,7 @@ export const confOf = (name: string, config: InterfaceContract['config'] = {}, p
 /** @internal A part of the server in place of its own: all is as it is, and what the interface answers is seen. */
 export const watchedPlugins = (
   watchedAs: (name: string) => WatchedInterface | undefined,
-): NonNullable<Parameters<typeof startServer>[3]> => ({
+): NonNullable<Parameters<typeof startServer>[2]> => ({
   plugins: {
     async open(parts) {
       const loaded = await loadServerPlugins(parts)

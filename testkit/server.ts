@@ -28,13 +28,11 @@ export const devnetConf = { 'chains/ethereum.yml': { local: { required: true, po
 /**
  * Starts the whole server in this process, in a temporary home, with the devnet and real certificates.
  * @param kept a home that stays when the server stops, with the certificates of an earlier one
- * @param sayLoops hosts of plugins say which function loops
  * @param instead parts in place of those of the server
  */
 export async function startServer(
   { plugins = [], trusted, settings: flags = {}, conf = {}, env = {}, between }: ServerOptions = {},
   kept?: string,
-  sayLoops = false,
   instead: Parameters<typeof startKernel>[2] = {},
 ): Promise<TestServer> {
   const home = kept ?? (await mkdtemp(path.join(tmpdir(), 'sluice-')))
@@ -67,7 +65,7 @@ export async function startServer(
   if (trusted || !isSandbox(settings)) await trustDeclared(settings, trusted)
   const devnet = between && (await bringUpDevnet(settings, () => {}, { allowed: await allowedPlugins(settings) }))
   const proxied = devnet && { ...devnet, rpcUrl: await between(devnet.rpcUrl) }
-  const kernel = await startKernel(settings, { print: () => {}, sayLoops, ...(proxied && { devnet: proxied }) }, instead)
+  const kernel = await startKernel(settings, { print: () => {}, ...(proxied && { devnet: proxied }) }, instead)
   await kernel.pluginsLoaded
   if (kernel.devnet) await venuesReady(kernel, devnetNetwork)
   const client = createClient(kernel.url, settings.ssl.certsDir)

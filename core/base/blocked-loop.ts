@@ -80,14 +80,10 @@ interface BlockedProcess {
   readonly stallSeconds: number
   /** What runs in it. */
   readonly running: string
-  /** After the sentence. */
-  readonly advice?: string
-  readonly plugin?: string | undefined
-  readonly function?: string | undefined
 }
 
 /** The line of the log, in the logger's form: the logger itself is of the process that is blocked. */
-export function blockedLine({ processId, stallSeconds, running, advice = '', ...fields }: BlockedProcess): string {
-  const msg = `event loop blocked for ${stallSeconds} s: ${running}. The process ends; its supervisor starts it again.${advice}`
-  return JSON.stringify({ level: 60, time: Date.now(), pid: processId, hostname: hostname(), ...fields, msg })
+export function blockedLine({ processId, stallSeconds, running }: BlockedProcess): string {
+  const msg = `event loop blocked for ${stallSeconds} s: ${running}. The process ends; its supervisor starts it again.`
+  return JSON.stringify({ level: 60, time: Date.now(), pid: processId, hostname: hostname(), msg })
 }

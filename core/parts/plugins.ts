@@ -29,7 +29,7 @@ import {
   type Venues,
 } from '../plugins/index.ts'
 import { railName } from '../transactions/entry.ts'
-import { shortestStallSeconds } from '../wallet/server-watch.ts'
+import { shortestStallSeconds, type WatchOrder } from '../wallet/server-watch.ts'
 import type { ServerParts } from './server-parts.ts'
 
 /** What is built in is ready before hosts start, unless its nodes are away. */
@@ -64,33 +64,30 @@ export function notAllowedYet(plugins: readonly string[]): string[] {
   ]
 }
 
-/**
- * For how long the event loop of this process may be blocked until the signer's keeper ends it; undefined where a thread does. A thread can say which
- * function runs, and takes 7 MB. Code of others runs here where the operator trusts it, and may loop after it passed its trial. Only Linux tells a
- * process of another one that is stopped.
- */
-export function keeperStallSeconds({
-  settings: { limits, signer },
-  allowed,
-  log,
-}: Pick<ServerParts, 'settings' | 'allowed' | 'log'>): number | undefined {
-  const runsHere = allowed.found.some(({ tier }) => tier === 'trusted')
-  const hasKeeper = signer.socket === undefined && process.platform === 'linux' && limits.pluginStallSeconds >= shortestStallSeconds
-  return hasKeeper && !runsHere && !log.isLevelEnabled('debug') ? limits.pluginStallSeconds : undefined
+/** What is said where the event loop of this process is blocked. */
+function runningHere({ found }: AllowedPlugins): string {
+  const trusted = found.filter(({ tier }) => tier === 'trusted').map(({ name }) => name)
+  return trusted.length === 0
+    ? 'only code of this release runs in the process'
+    : `beside this release, trusted plugins run in the process: ${trusted.join(', ')}`
+}
+
+/** What the signer's keeper is told to watch for; undefined where a thread does it: only Linux tells a process of another one that is stopped. */
+export function keeperWatch({ settings: { limits, signer }, allowed }: Pick<ServerParts, 'settings' | 'allowed'>): WatchOrder | undefined {
+  const { pluginStallSeconds: stallSeconds } = limits
+  const hasKeeper = signer.socket === undefined && process.platform === 'linux' && stallSeconds >= shortestStallSeconds
+  return hasKeeper ? { stallSeconds, running: runningHere(allowed) } : undefined
 }
 
 /** Before plugins run in this thread. */
-export function watchLoops({ settings, allowed, log }: ServerParts): { stop(): unknown } {
-  if (keeperStallSeconds({ settings, allowed, log }) !== undefined) return { stop: () => {} }
-  const watchdog = startWatchdog({ stallSeconds: settings.limits.pluginStallSeconds })
-  watchdog.watch(allowed.found)
-  return watchdog
+export function watchLoops({ settings, allowed }: ServerParts): { stop(): unknown } {
+  if (keeperWatch({ settings, allowed })) return { stop: () => {} }
+  return startWatchdog({ stallSeconds: settings.limits.pluginStallSeconds, running: runningHere(allowed) })
 }
 
-export const openHosts = ({ settings, options: { sayLoops = false }, log, metrics }: ServerParts): Hosts =>
+export const openHosts = ({ settings, log, metrics }: ServerParts): Hosts =>
   createHosts({
     ...hostOptions(settings, log),
-    sayLoops,
     onFault: (plugin) => metrics.pluginFaults.inc({ plugin }),
     onDeath: (plugin) => metrics.hostDeaths.inc({ plugin }),
   })

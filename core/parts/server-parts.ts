@@ -56,8 +56,6 @@ export interface StartOptions {
   print(line: string): void
   /** A devnet that runs already and outlives the server. */
   devnet?: Devnet
-  /** For the author of plugins: their hosts say which function loops. */
-  sayLoops?: boolean
 }
 
 /** What the container has, by name: each part gets those before it. The order is that of `kernel.ts`. */

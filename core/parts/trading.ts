@@ -49,7 +49,7 @@ import { createTransactions, type Transactions } from '../transactions/transacti
 import { keyInterfaces } from '../config/key-interfaces.ts'
 import { addressOfBytes, curves } from '../keys/curves.ts'
 import { askPassphrase, draftOf, openSigner, permitDraft, signerFiles } from '../wallet/signing.ts'
-import { keeperStallSeconds } from './plugins.ts'
+import { keeperWatch } from './plugins.ts'
 import type { ServerParts, PendingSigner } from './server-parts.ts'
 import type { NetworkName } from '../base/networks.ts'
 
@@ -65,8 +65,8 @@ export async function beginUnlocking({ settings, options: { devnet }, log, allow
       'Clients may send private keys to this server: whoever takes it over reads those that come (keys: accept)',
     )
   const passphrase = await askPassphrase(settings, acceptsKeys)
-  const stallSeconds = keeperStallSeconds({ settings, allowed, log })
-  const signer = openSigner({ settings, log, passphrase, files, devnetChains: siteNames, acceptsKeys, stallSeconds })
+  const watch = keeperWatch({ settings, allowed })
+  const signer = openSigner({ settings, log, passphrase, files, devnetChains: siteNames, acceptsKeys, watch })
   return { siteNames, keysFrom, signer }
 }
 

@@ -28,16 +28,10 @@ export function onProcessorTimeUsed({ processorMs }: LoadBudget, usedMs: () => n
   return () => clearInterval(look)
 }
 
-/** @param loop what is known of it */
-export const tooMuchProcessorTime = (
-  step: Step,
-  { processorMs }: LoadBudget,
-  loop = 'an endless loop',
-  words = wordsOf(step),
-): PluginFault =>
+export const tooMuchProcessorTime = (step: Step, { processorMs }: LoadBudget, words = wordsOf(step)): PluginFault =>
   new PluginFault(
     step,
-    `${words.what} was not done after ${processorMs / 1000} s of processor time: ${loop}`,
+    `${words.what} was not done after ${processorMs / 1000} s of processor time: an endless loop`,
     words.remedy + budgetRemedy,
     true,
   )

@@ -16,7 +16,7 @@ import {
   type Wallet,
 } from './signer-messages.ts'
 import { passphraseBytes, type Passphrase } from '../keys/passphrase.ts'
-import type { WatchMessage } from './server-watch.ts'
+import type { WatchMessage, WatchOrder } from './server-watch.ts'
 import { supervise } from './supervisor.ts'
 
 /** Where the signer logs. A pino logger fits. */
@@ -40,8 +40,8 @@ export interface SignerOptions {
   readonly files: SignerFiles
   /** Clients may send keys, which it keeps. */
   readonly acceptsKeys?: boolean
-  /** Its keeper ends this process where the event loop is blocked for so long. Absent: something else watches it. */
-  readonly stallSeconds?: number | undefined
+  /** Its keeper ends this process where the event loop is blocked. Absent: a thread watches it. */
+  readonly watch?: WatchOrder | undefined
   readonly log: SignerLog
 }
 
@@ -129,7 +129,7 @@ function superviseSigner({
   devnet,
   files,
   acceptsKeys = false,
-  stallSeconds,
+  watch,
   log,
 }: Omit<SignerOptions, 'passphrase' | 'ofSeals'>) {
   const opened = [...(devnet ? [devnetSetting()] : []), ...keySources]
@@ -229,7 +229,7 @@ function superviseSigner({
     onAdded: (added) => void (wallets = withAdded(wallets ?? [], added)),
   })
   const sendOpen = (secrets: Secrets | undefined): void => {
-    if (stallSeconds !== undefined) keeper.send({ type: 'watch', stallSeconds } satisfies WatchMessage)
+    if (watch) keeper.send({ type: 'watch', ...watch } satisfies WatchMessage)
     const goesBy = { keySources: opened, dataDir, files, ...(acceptsKeys && { acceptsKeys }) }
     keeper.send({ type: 'open', ...goesBy, ...secrets?.lengths } satisfies ToSigner, secrets?.bytes)
   }

@@ -16,6 +16,7 @@ import { boundProblem } from './service/bound.ts'
 import { connectSigner } from './service/client.ts'
 import { readSigningLimits, unboundWallets, type SigningLimits } from './signing-networks.ts'
 import { startSigner, type Signer } from './signer.ts'
+import type { WatchOrder } from './server-watch.ts'
 import { reasonOf } from '../base/errors.ts'
 
 /** Where the signer reads what it signs, for the plugins that may run. It is said once, before code of plugins runs. */
@@ -65,8 +66,8 @@ interface SignerParts {
   devnetChains?: readonly string[]
   /** Clients may send keys. */
   acceptsKeys?: boolean
-  /** The signer's keeper ends this process where its event loop is blocked for so long. */
-  stallSeconds?: number | undefined
+  /** The signer's keeper ends this process where its event loop is blocked. */
+  watch?: WatchOrder | undefined
 }
 
 /**
@@ -148,7 +149,7 @@ export const openKeys = async ({
   files,
   devnetChains = [],
   acceptsKeys = false,
-  stallSeconds,
+  watch,
 }: SignerParts): Promise<Signer> => {
   const { data, devnet, wallet } = settings
   try {
@@ -160,7 +161,7 @@ export const openKeys = async ({
       devnet: devnet.enabled,
       files,
       acceptsKeys,
-      stallSeconds,
+      watch,
       log,
     })
     const { limits } = limitsAtStart(settings.confDir)

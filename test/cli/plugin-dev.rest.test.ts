@@ -138,9 +138,9 @@ describe('sluice plugin dev', function () {
     )
     // The version before goes on.
     expect((await client.get(target)).status).to.equal(200)
-    expect(await save(`${good}\nfor (;;) {}\n`)).to.match(/an endless loop in "an anonymous function \(amm\.ts:\d+\)"/)
+    expect(await save(`${good}\nfor (;;) {}\n`)).to.match(/of processor time: an endless loop/)
     const looping = await save(good.replace(quote, `${quote}\n      for (;;);`))
-    const told = new RegExp(`it did not answer for \\d+ s; an endless loop in "quote \\(amm\\.ts:${line}\\)"`)
+    const told = /it did not answer for \d+ s/
     expect(await withLog(looping, told)).to.match(told)
 
     const top = child.pid ?? expect.fail()

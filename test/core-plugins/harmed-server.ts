@@ -1,14 +1,11 @@
 // A process like the server's, for tests: loads the harmful plugin, has the harm done that a line of its input names, and ends when that ends.
 import path from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout } from 'node:timers/promises'
 import { callPlugin } from '../../core/plugins/code/boundary.ts'
 import { loadPlugins } from '../../core/plugins/load.ts'
-import { startWatchdog } from '../../core/plugins/code/watchdog.ts'
 import { blockProcessExit, handleUncaught } from '../../core/plugins/code/uncaught.ts'
 import { fixtures, goodPlugins, keptLog, load } from './fixtures.ts'
 
-const [stallSeconds] = process.argv.slice(2)
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
 
 let plugins: Awaited<ReturnType<typeof loadPlugins>>['loaded'] = []
@@ -23,12 +20,6 @@ handleUncaught({
 })
 blockProcessExit(() => plugins)
 plugins = (await load([path.join(goodPlugins, 'fixture-chain'), path.join(fixtures, 'harmful')])).loaded
-if (stallSeconds !== undefined) {
-  startWatchdog({ stallSeconds: Number(stallSeconds) }).watch(plugins)
-  // Some heartbeats first: it is their end that the watchdog looks for.
-  await setTimeout(500)
-}
-
 async function harm(how: string): Promise<void> {
   if (how === 'own-defect')
     setImmediate(() => {

@@ -7,7 +7,7 @@ const [work, stallSeconds] = process.argv.slice(2)
 /** Of processor time. */
 const turnMs = 150
 
-startWatchdog({ stallSeconds: Number(stallSeconds) })
+startWatchdog({ stallSeconds: Number(stallSeconds), running: 'a test runs' })
 // Some heartbeats first: it is their end that the watchdog looks for.
 await setTimeout(500)
 console.log('ready')

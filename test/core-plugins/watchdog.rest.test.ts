@@ -53,6 +53,6 @@ describe('the watchdog', function () {
     it(`ends a process that ${what}`, async () => {
       const { signal, errors } = await work(how, '0.4', niceness)
       expect(signal).to.equal('SIGKILL')
-      expect(errors).to.include('event loop blocked for 0.4 s')
+      expect(errors).to.include('event loop blocked for 0.4 s: a test runs.')
     })
 })

@@ -55,7 +55,7 @@ describe('a second interface of the same server', function () {
       idle: { permissions: [] },
     }
     const conf = { ...oneChain.conf, 'clients.yml': { clients: listed } }
-    server = await startServer({ ...oneChain, conf }, undefined, false, {
+    server = await startServer({ ...oneChain, conf }, undefined, {
       interfaces: { open: (parts) => [ownInterface(parts), dialect(parts, port)] },
     })
   })

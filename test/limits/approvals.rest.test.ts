@@ -80,7 +80,6 @@ describe('a request above approveAbove', function () {
     first = await startServer(
       { settings, conf: { ...oneChain.conf, 'clients.yml': { clients } }, between: async (url) => url },
       home,
-      false,
       parts,
     )
     await newClients(first.certsDir, names)

@@ -57,7 +57,6 @@ describe('the market by an order book', function () {
         conf: { ...oneChain.conf, 'clients.yml': { clients } },
       },
       undefined,
-      false,
       { market: { open: (parts) => openMarket(parts, steadyMs), stop: (opened) => opened.stop() } },
     )
     await newClients(server.certsDir, ['bot', 'lossy'])

@@ -87,7 +87,7 @@ describe('what a plan of this release gives and gets', function () {
   before(async () => {
     const { isIdle: _, ...spending } = { isIdle: false, ...createSpendingLimits(() => limits) }
     const conf = { ...oneChain.conf, 'connectors/uniswap.yml': { v4Pools: { 'ethereum/local': v4Pools } } }
-    server = await startServer({ settings: oneChain.settings, conf }, undefined, false, {
+    server = await startServer({ settings: oneChain.settings, conf }, undefined, {
       spendingLimits: {
         open: () => ({
           ...spending,

@@ -52,7 +52,6 @@ async function start(): Promise<MarketServer> {
       conf: { ...oneChain.conf, 'clients.yml': { clients } },
     },
     undefined,
-    false,
     {
       market: { open: (parts) => openMarket(parts, () => nowMs), stop: (market) => market.stop() },
       holdings: { open: (parts) => (holdings = openHoldings(parts, () => nowMs)), stop: (each) => each.stop() },

@@ -73,7 +73,6 @@ describe('odd tokens against the limits of a client', function () {
         conf: { ...oneChain.conf, 'clients.yml': { clients }, 'tokens/ethereum/local.json': JSON.stringify(list) },
       },
       undefined,
-      false,
       { market: { open: (parts) => openMarket(parts, () => nowMs), stop: (market) => market.stop() } },
     )
     rpc = rpcTo(server.rpcUrl)

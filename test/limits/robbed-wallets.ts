@@ -178,7 +178,6 @@ export async function startRobbedWallets(
       env: { SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
     },
     home,
-    false,
     parts,
   )
   let other = storeUrl === undefined ? undefined : await startOther(server, home, parts)

@@ -80,7 +80,6 @@ describe('what limits count once transactions are final', function () {
         },
       },
       undefined,
-      false,
       {
         market: { open: (parts) => openMarket(parts, () => 0), stop: (market) => market.stop() },
         expiries: { open: (parts) => (expiries = followAllowances(parts)), stop: (each) => each.stop() },

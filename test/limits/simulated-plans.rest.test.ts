@@ -50,7 +50,6 @@ describe('plans of a plugin that is not built in', function () {
         between: (url) => between(url, () => isOld),
       },
       undefined,
-      false,
       { market: { open: (parts) => openMarket(parts, () => nowMs), stop: (market) => market.stop() } },
     )
     await newClients(server.certsDir, ['bot', 'limited'])

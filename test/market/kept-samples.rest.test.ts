@@ -33,7 +33,6 @@ describe('the market after a restart', function () {
     server = await startServer(
       { ...oneChain, settings: { ...oneChain.settings, ...limits }, conf: { ...oneChain.conf, 'clients.yml': bounded } },
       undefined,
-      false,
       {
         market: {
           open: (given) => {

@@ -57,11 +57,4 @@ describe('a server whose event loop is blocked, with code of this release alone'
     stopped.child.kill('SIGTERM')
     expect((await stopped.ended).signal).to.equal(null)
   })
-
-  it('is told which function ran where log.level is debug: a thread watches it then', async () => {
-    const { server: blocked } = await start('--log-level', 'debug')
-    blocked.child.kill('SIGUSR2')
-    expect((await blocked.ended).signal).to.equal('SIGKILL')
-    expect(blocked.printed()).to.match(/"function":"loopForEver \(/)
-  })
 })

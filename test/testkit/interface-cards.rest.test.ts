@@ -121,7 +121,6 @@ describe('the cards of interfaces', function () {
         conf: Object.assign({ ...oneChain.conf }, ...[...watchers.keys()].map((name) => confOf(name))),
       },
       undefined,
-      false,
       watchedPlugins((name) => watchers.get(name)),
     )
     await newClient(server.certsDir, stranger)

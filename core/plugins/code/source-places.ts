@@ -111,9 +111,3 @@ function readMap(url: string): SourceMap | null {
     return null
   }
 }
-
-/** The line that the author wrote, by the URL of a script's source map. @param line from 1 @param column from 0 */
-export function authorsLine(mapUrl: string, line: number, column: number): number | undefined {
-  const entry = readMap(mapUrl)?.findEntry(line - 1, column)
-  return entry && 'originalLine' in entry ? entry.originalLine + 1 : undefined
-}

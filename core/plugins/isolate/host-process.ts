@@ -1,6 +1,5 @@
 // A process that holds one plugin of a third party. It computes, keeps what it follows in memory, and asks the server for all else.
 import { Socket } from 'node:net'
-import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createPlaces } from '../../base/async.ts'
 import type {
@@ -171,9 +170,8 @@ async function answer(method: string, args: readonly unknown[], signal: AbortSig
   throw new Error(`There is no ${method}.`)
 }
 
-async function load({ entry, news, loopSeconds }: LoadRequest): Promise<LoadReply> {
+async function load({ entry, news }: LoadRequest): Promise<LoadReply> {
   try {
-    if (loopSeconds !== undefined) await watchLoops(path.dirname(entry), loopSeconds)
     await updateHook(news)
     const imported = await importPlugin(entry)
     if (imported.plugin.kind === 'connector') ({ plugin } = imported as { plugin: ConnectorPlugin })
@@ -183,12 +181,6 @@ async function load({ entry, news, loopSeconds }: LoadRequest): Promise<LoadRepl
   } catch (thrown) {
     return { refused: refusalOf(thrown, 'import') }
   }
-}
-
-/** A thread of its own costs memory: only an author's host has it. */
-async function watchLoops(folder: string, stallSeconds: number): Promise<void> {
-  const { startWatchdog } = await import('../code/watchdog.ts')
-  startWatchdog({ stallSeconds, saysOnly: true }).watch([{ name: path.basename(folder), folder }])
 }
 
 async function create(wanted: readonly HostVenue[], settings: HostSettings) {

@@ -2,10 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { withTimeout } from '../../base/async.ts'
 import { isObject } from '../../base/json.ts'
-import { bigintAsText, named, printable, saidBy } from '../../base/printable.ts'
+import { bigintAsText, printable, saidBy } from '../../base/printable.ts'
 import type { Log } from '../../contracts/index.ts'
 import { messageOf } from '../code/thrown.ts'
-import { loopIn } from '../code/watchdog.ts'
 import type { Description } from '../instantiate.ts'
 import { onProcessorTimeUsed, tooLong, tooMuchProcessorTime, type LoadBudget } from '../load-budget.ts'
 import { remedies, pendingAwait, PluginFault, stoodStill, type Step, toldFault, wordsOf } from '../refusal.ts'
@@ -67,8 +66,6 @@ export interface HostRun {
   readonly reason: () => string
   /** What its author can do about that. */
   readonly remedy: () => string
-  /** What it said of a loop; empty where it said nothing. To be asked once it has ended. */
-  readonly loop: () => string
 }
 
 /** Whether a question is part of a request that the process serves. */
@@ -144,9 +141,8 @@ export function startRun(
     isClosed: () => isClosed,
     isLost: () => isLost,
     kill,
-    reason: () => [why ?? 'unknown', loopOf(said) || lastLineOf(name, said)].filter(Boolean).join('; '),
+    reason: () => [why ?? 'unknown', lastLineOf(name, said)].filter(Boolean).join('; '),
     remedy: () => remedy,
-    loop: () => loopOf(said),
   }
 }
 
@@ -190,7 +186,7 @@ export async function within(
   let isLoop = false
   const endLook = onProcessorTimeUsed(budget, usedMs, () => {
     isLoop = true
-    started.kill(tooMuchProcessorTime(step, budget, undefined, words).message)
+    started.kill(tooMuchProcessorTime(step, budget, words).message)
   })
   try {
     return await withTimeout(work(), budget.clockMs, async () => {
@@ -204,7 +200,7 @@ export async function within(
     // Where it ends by itself, how it ended says more than that it is gone.
     if (messageOf(thrown) !== otherEndGone) started.kill(messageOf(thrown))
     await started.ended
-    if (isLoop) throw tooMuchProcessorTime(step, budget, started.loop() || undefined, words)
+    if (isLoop) throw tooMuchProcessorTime(step, budget, words)
     throw (
       (thrown instanceof PluginFault ? thrown : undefined) ??
       new PluginFault(step, `Its process ended ${words.when}: ${started.reason()}`, started.remedy())
@@ -262,11 +258,6 @@ export function watchRuns({ running, isExcused, stallSeconds, signal }: WatchOpt
   }, watchMs)
   interval.unref()
   signal.addEventListener('abort', () => clearInterval(interval), { once: true })
-}
-
-const loopOf = (said: string): string => {
-  const where = loopIn(said)
-  return where === undefined ? '' : `an endless loop in ${named(where)}`
 }
 
 /** The last words of a process that failed are its error; lines of a stack are none. */

@@ -38,8 +38,6 @@ export interface HostedVenue {
 export interface HostsOptions {
   readonly budget: LoadBudget
   readonly stallSeconds: number
-  /** They say which function of the plugin loops. */
-  readonly sayLoops?: boolean
   readonly containment: ContainmentSettings
   /** The settings `market`. */
   readonly market: { staleBlocks: number; staleBlockSeconds: number; staleSeconds: number; checkSeconds: number; cachedQuotes: number }
@@ -52,8 +50,6 @@ export interface HostsOptions {
 
 /** Hosts that start at a time: each takes a processor for a while. After this time another one may. */
 const [maxStarting, maxTurnMs] = [2, 3_000]
-/** When a host says which function loops: before it is ended for it. */
-const beforeStall = 0.6
 /** Quotes that one host keeps. */
 const maxCachedQuotes = 2_000
 
@@ -108,7 +104,6 @@ export function createHosts(options: HostsOptions): Hosts {
         request: {
           entry: prepared.inside(entry),
           news: insideUpdate(await hookUpdate([folder]), prepared),
-          ...(options.sayLoops && { loopSeconds: stallSeconds * beforeStall }),
         },
         spawn: prepared.start,
         web: createWeb(options.webOf(found)),

@@ -15,8 +15,6 @@ export interface LoadRequest {
   /** The file that exports the plugin, as the host sees it. */
   readonly entry: string
   readonly news: HookUpdate
-  /** It says on its error output which function of the plugin has run for so long. */
-  readonly loopSeconds?: number
 }
 
 interface LoadRefusal {

@@ -60,7 +60,6 @@ async function start(): Promise<LimitedServer> {
       conf: { ...oneChain.conf, 'clients.yml': { clients } },
     },
     home,
-    false,
     { market: { open: (parts) => openMarket(parts, () => nowMs), stop: (market) => market.stop() } },
   )
   const names = Object.keys(clients).slice(1)

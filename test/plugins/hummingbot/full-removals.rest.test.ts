@@ -30,7 +30,6 @@ describe('removals of all of a position of Hummingbot’s clients', function () 
         },
       },
       undefined,
-      false,
       { store: { open: async (parts) => (store = await openServerStore(parts)), stop: (opened) => opened.close() } },
     )
     bot = botOf()

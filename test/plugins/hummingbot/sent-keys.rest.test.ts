@@ -33,7 +33,7 @@ describe('keys that bots of Hummingbot send, where the operator accepts them', f
     conf: { ...oneChain.conf, 'clients.yml': { clients: listed }, 'interfaces/hummingbot.yml': { port: 0, keys: 'accept' } },
   }
   const log = pino({ level: 'trace' }, { write: (line) => void logged.push(line) })
-  const start = () => startServer(options, home, false, { log: { open: () => log } })
+  const start = () => startServer(options, home, { log: { open: () => log } })
   const botOf = (name?: string): Bot => {
     const client = createClient(server.interfaceUrls['hummingbot'] ?? '', server.certsDir, name)
     https.push(client)

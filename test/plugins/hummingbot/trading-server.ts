@@ -32,7 +32,7 @@ async function start(): Promise<TradingServer> {
   const requests = createUnkeyedRequests()
   const windows = { receiptSeconds: 15, staleSeconds: 60, collectSeconds: 5 }
   const conf = { ...oneChain.conf, 'interfaces/hummingbot.yml': { port: 0, ...windows } }
-  const server = await startServer({ ...oneChain, conf }, undefined, false, { unkeyedRequests: { open: () => requests } })
+  const server = await startServer({ ...oneChain, conf }, undefined, { unkeyedRequests: { open: () => requests } })
   const rpc = rpcTo(server.rpcUrl)
   await rpc('evm_setIntervalMining', 1)
   const http = createClient(server.kernel.interfaceUrls['hummingbot'] ?? '', server.certsDir)

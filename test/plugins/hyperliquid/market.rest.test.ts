@@ -25,7 +25,7 @@ describe('the market of a lone book at Hyperliquid', function () {
       client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },
       bot: { permissions: ['read', 'trade'], wallets: 'all' },
     }
-    server = await startServer({ ...site.server, conf: { ...site.server.conf, 'clients.yml': { clients } } }, undefined, false, {
+    server = await startServer({ ...site.server, conf: { ...site.server.conf, 'clients.yml': { clients } } }, undefined, {
       market: { open: (parts) => openMarket(parts, () => nowMs), stop: (market) => market.stop() },
     })
     await venuesReady(server.kernel, site)
