@@ -38,6 +38,16 @@ describe('a plugin of a third party in its host', function () {
     target = { file: path.join(folder, 'secret'), folder, pid: process.pid, tcpPort, unixSocket }
     await writeFile(target.file, 'a private key')
     await writeFile(path.join(plugins, 'spy', 'target.json'), JSON.stringify(target))
+    const slow = path.join(plugins, 'slow-swap')
+    await cp(path.join(plugins, 'plain-swap'), slow, { recursive: true })
+    const code = await readFile(path.join(slow, 'index.ts'), 'utf8')
+    const later = 'await new Promise((done) => setTimeout(done, 5_000)); return AMM.quote(...args)'
+    await writeFile(
+      path.join(slow, 'index.ts'),
+      code
+        .replace('plain-swap', 'slow-swap')
+        .replace('{ AMM,', `{ AMM: { ...AMM, followed: undefined, async quote(...args) { ${later} } },`),
+    )
     server = await startServer({
       plugins: [plugins],
       settings: { ...oneChain.settings, 'limits.pluginStallSeconds': 3 },
@@ -65,6 +75,19 @@ describe('a plugin of a third party in its host', function () {
     const [theirs, ours] = [await price('plain-swap', '100'), await price('uniswap', '100', { version: 'v2' })]
     expect(theirs.status, theirs.text).to.equal(200)
     expect(theirs.body).to.include({ source: 'memory', expectedAmount: ours.body.expectedAmount })
+  })
+
+  it('ends the requests that it has before it makes way for what its folder has now', async () => {
+    let isDone = false
+    const first = price('slow-swap', '100').then((answer) => ({ answer, wasDone: isDone }))
+    const reloaded = server.kernel.reloadPlugin('slow-swap').then((refusal) => {
+      isDone = true
+      return refusal
+    })
+    const { answer, wasDone } = await first
+    expect([answer.status, wasDone], answer.text).to.deep.equal([200, false])
+    expect(await reloaded).to.equal(undefined)
+    expect(await entryOf('slow-swap')).to.deep.include({ state: 'loaded', host: { deaths: 0 } })
   })
 
   /** Its router is that of the built-in Uniswap, too: no more than a trade needs. */
