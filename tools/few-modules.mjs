@@ -1,11 +1,11 @@
-// Nine hundred modules of two packages, which each process and each thread that runs the sources would load: that takes longer than many tests.
+// Hundreds of modules of two packages, which each process and each thread that runs the sources would load: that takes longer than many tests.
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, stop } from 'esbuild'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-export const manyModules = ['typebox', 'typebox/value', 'typebox/compile', 'kysely']
+export const manyModules = ['typebox', 'kysely']
 
 /** In the folder of the bundles. */
 export const bundleName = (specifier) => `${specifier.replace('/', '-')}.js`

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { Command } from 'commander'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
-import * as Value from 'typebox/value'
+import { fits } from '../base/schema-check.ts'
 import { PluginsResponse, WalletResponse } from '../api/index.ts'
 import { BooksVerifyResponse } from '../api/books-verify.ts'
 import { addressKey, isSameAddress } from '../base/addresses.ts'
@@ -262,7 +262,7 @@ async function readState(file: string): Promise<readonly Check[]> {
   try {
     const { mtimeMs } = await stat(file)
     const kept: unknown = JSON.parse(await readFile(file, 'utf8'))
-    return Date.now() - mtimeMs < keptMs && Value.Check(Checks, kept) ? kept.filter(({ failed }) => failed === undefined) : []
+    return Date.now() - mtimeMs < keptMs && fits(Checks, kept) ? kept.filter(({ failed }) => failed === undefined) : []
   } catch {
     return []
   }

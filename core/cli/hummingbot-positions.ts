@@ -2,7 +2,7 @@
 import path from 'node:path'
 import { Command } from 'commander'
 import * as Type from 'typebox'
-import * as Value from 'typebox/value'
+import { fits } from '../base/schema-check.ts'
 import { isObject } from '../base/json.ts'
 import { plainJson } from '../base/printable.ts'
 import type { Settings } from '../config/settings.ts'
@@ -84,7 +84,7 @@ async function findShares(server: ServerClient, { client, address }: PositionsOp
   const asked = new Map<string, OwnedShares & { readonly tokens: readonly string[] }>()
   for (const { chain, network, connector, planned, request, ...each } of await liquidityChanges(server, { address })) {
     const isOther = client !== undefined && each.client !== client
-    if (isOther || connector === undefined || request?.path !== '/amm/shares/add' || !Value.Check(Planned, planned)) continue
+    if (isOther || connector === undefined || request?.path !== '/amm/shares/add' || !fits(Planned, planned)) continue
     const { pool, version, tokens } = planned
     asked.set(JSON.stringify([chain, network, connector, each.address, pool.toLowerCase()]), {
       chain,
@@ -100,7 +100,7 @@ async function findShares(server: ServerClient, { client, address }: PositionsOp
   for (const { version, ...of } of asked.values()) {
     const { status, text } = await server.post('/amm/shares/position', of)
     const answer: unknown = JSON.parse(text)
-    if (status !== 200 || !Value.Check(Held, answer)) complain(`warning: the shares of ${of.pool} are not listed: ${text}`)
+    if (status !== 200 || !fits(Held, answer)) complain(`warning: the shares of ${of.pool} are not listed: ${text}`)
     else if (Number(answer.shares) > 0) found.push({ version, ...of })
   }
   return found

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import * as Type from 'typebox'
-import * as Value from 'typebox/value'
+import { fits } from '../base/schema-check.ts'
 import { AMMLiquidityPositionResponse, AMMLiquidityRefusedResponse } from '../api/range.ts'
 import type { JournaledTransaction } from '../api/transactions.ts'
 import { addressKey, isSameAddress } from '../base/addresses.ts'
@@ -173,7 +173,7 @@ const Refusals = Type.Pick(AMMLiquidityRefusedResponse, ['positions'])
 async function refusalsOf(server: ServerClient): Promise<readonly RefusedPosition[]> {
   const { status, text } = await server.get('/amm/liquidity/refused', {})
   const answer: unknown = JSON.parse(text)
-  if (status === 200 && Value.Check(Refusals, answer)) return answer.positions
+  if (status === 200 && fits(Refusals, answer)) return answer.positions
   throw notOfThisVersion(status)
 }
 
@@ -223,7 +223,7 @@ async function useOf(
   const [token0, token1] = ['token0', 'token1'].map((name) => textOf(open.request?.fields, name))
   const { status, text } = await server.post('/amm/liquidity/price', { chain, network, connector, token0, token1 })
   const answer: unknown = JSON.parse(text)
-  return status === 200 && Value.Check(OfVersion, answer) && answer.version === version ? withoutVersion : use
+  return status === 200 && fits(OfVersion, answer) && answer.version === version ? withoutVersion : use
 }
 
 const neverTold: readonly unknown[] = ['lost', 'uncollected']
@@ -242,7 +242,7 @@ async function tokenIdOf(server: ServerClient, open: JournaledTransaction): Prom
   if (!isMined(open) || txHash === null) return undefined
   const { status, text } = await server.get('/network/poll', { chain, network, txHash })
   const answer: unknown = JSON.parse(text)
-  return status === 200 && Value.Check(Polled, answer) ? answer.fill?.tokenId : undefined
+  return status === 200 && fits(Polled, answer) ? answer.fill?.tokenId : undefined
 }
 
 /** undefined where it made no position. */
@@ -269,7 +269,7 @@ const Wallets = Type.Array(Type.Object({ address: Type.String() }))
 async function walletsOf(server: ServerClient): Promise<ReadonlySet<string>> {
   const { text } = await server.get('/wallet', {})
   const answer: unknown = JSON.parse(text)
-  return new Set(Value.Check(Wallets, answer) ? answer.map(({ address }) => addressKey(address)) : [])
+  return new Set(fits(Wallets, answer) ? answer.map(({ address }) => addressKey(address)) : [])
 }
 
 const Position = Type.Pick(AMMLiquidityPositionResponse, [
@@ -299,12 +299,12 @@ async function positionNow(
     ...(version !== undefined && { version }),
   })
   const answer: unknown = JSON.parse(text)
-  if (status === 200 && Value.Check(Position, answer)) {
+  if (status === 200 && fits(Position, answer)) {
     const { owner, token0, token1, amount0, amount1, unclaimedToken0, unclaimedToken1 } = answer
     if (!isSameAddress(owner, opened.address) && !wallets.has(addressKey(owner))) return undefined
     return { ...opened, token0, token1, amount0, amount1, unclaimedToken0, unclaimedToken1 }
   }
-  if (Value.Check(Refusal, answer)) {
+  if (fits(Refusal, answer)) {
     const { name, message, details } = answer
     // Whoever may see the transaction that opened it may use that wallet: it belongs to another one now.
     if (name === 'FORBIDDEN') return undefined

@@ -3,13 +3,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import path from 'node:path'
+import { fits } from '../base/schema-check.ts'
 import { pause } from '../base/async.ts'
 import { parseJson } from '../base/json.ts'
 import { command } from '../base/layout.ts'
 import { plainJson, shellWord } from '../base/printable.ts'
 import * as Type from 'typebox'
 import type { Static, TSchema } from 'typebox'
-import * as Value from 'typebox/value'
 import { JournaledTransaction } from '../api/transactions.ts'
 import type { Settings } from '../config/settings.ts'
 
@@ -310,7 +310,7 @@ export const isForLaterOrLess = (answer: ServerResponse) => isForLater(answer) |
 export function readResponse<T extends TSchema>(schema: T, { status, text }: ServerResponse): Static<T> {
   const answer = parseJson(text)
   if (status === 200) {
-    if (Value.Check(schema, answer)) return answer
+    if (fits(schema, answer)) return answer
     throw new Error('This version of the command does not know the form of the response: use the command that came with the server.')
   }
   throw refusedBy({ status, text })
@@ -318,5 +318,5 @@ export function readResponse<T extends TSchema>(schema: T, { status, text }: Ser
 
 function refusedBy({ status, text }: ServerResponse): Error {
   const answer = parseJson(text)
-  return Value.Check(Refusal, answer) ? new RefusedByServer(answer) : new Error(`The response is not from a Sluice server: HTTP ${status}.`)
+  return fits(Refusal, answer) ? new RefusedByServer(answer) : new Error(`The response is not from a Sluice server: HTTP ${status}.`)
 }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { Command } from 'commander'
 import type { Static } from 'typebox'
-import * as Value from 'typebox/value'
+import { fits } from '../base/schema-check.ts'
 import { isSameAddress } from '../base/addresses.ts'
 import { parseJson } from '../base/json.ts'
 import { writeWholeFile } from '../base/whole-file.ts'
@@ -93,7 +93,7 @@ function whatIsLeft(mode: StopMode, options: StopOptions, stop: StopBeside | und
 /** By what the server says; undefined where it does not say. */
 async function strictestOf(server: ServerClient, options: StopOptions): Promise<StopBeside | undefined> {
   const answer = parseJson((await server.get('/stops')).text)
-  const stops = Value.Check(StopsResponse, answer) ? answer.stops.filter(({ mode }) => mode === 'stop') : []
+  const stops = fits(StopsResponse, answer) ? answer.stops.filter(({ mode }) => mode === 'stop') : []
   if (stops.some(({ of }) => of === 'all')) return { of: 'all', arguments: '' }
   const subject = subjectOf(options)
   const isHeld = subject !== undefined && stops.some(({ address, client }) => isSameAddress(address ?? client ?? '', subject))

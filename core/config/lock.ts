@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
-import * as Value from 'typebox/value'
 import { stringify } from 'yaml'
+import { firstProblem, fits } from '../base/schema-check.ts'
 import { command } from '../base/layout.ts'
 import { writeWholeFile } from '../base/whole-file.ts'
 import { ConfigError, type ConfigProblem } from './problems.ts'
@@ -126,8 +126,8 @@ const restoreRemedy = `Restore it, or move it away and allow the plugins again: 
 function contentOf(read: YamlFile | undefined, problems: readonly ConfigProblem[], remedy: string): LockContent {
   if (problems.length > 0) throw new ConfigError(problems.map((problem) => ({ ...problem, remedy })))
   if (read === undefined) return { plugins: {} }
-  if (Value.Check(lockSchema, read.value)) return read.value
-  const [first] = Value.Errors(lockSchema, read.value)
+  if (fits(lockSchema, read.value)) return read.value
+  const first = firstProblem(lockSchema, read.value)
   throw new ConfigError([
     {
       file: 'sluice.lock',

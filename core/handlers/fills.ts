@@ -1,7 +1,7 @@
 // What a transaction brought: read from its receipt, by core where the events of tokens tell it, else by the version of the plugin that planned it. It is
 // journaled once the transaction is final: a plugin may be gone when somebody asks, and an archived transaction has no receipt.
+import { fits } from '../base/schema-check.ts'
 import { NetworkPollResponse, type BookSet } from '../api/index.ts'
-import { compileOnUse } from '../base/lazy-check.ts'
 import { pause } from '../base/async.ts'
 import type { ActionOutcome, AMMRange, Json, RangeAmounts, RangeFill } from '../contracts/index.ts'
 import type { MaybeAsync } from '../contracts/plugin.ts'
@@ -106,11 +106,11 @@ export const hasFill = (kind: Entry['kind']): boolean => kind === 'trade' || kin
 const isReadByCore = ({ kind, about }: Entry): boolean =>
   kind === 'trade' && typeof about === 'object' && about !== null && 'moves' in about
 
-const StoredFill = compileOnUse(NetworkPollResponse.properties.fill)
+const StoredFill = NetworkPollResponse.properties.fill
 
 /** A server wrote it, maybe of another version: undefined where it is none of the fills that callers know. */
 export const journaledFill = ({ kind, outcome }: Entry): Fill | undefined =>
-  hasFill(kind) && StoredFill.Check(outcome) ? outcome : undefined
+  hasFill(kind) && fits(StoredFill, outcome) ? outcome : undefined
 
 /** The outcomes of the actions of an order's transaction: as they were journaled, or by the version that planned it. */
 export async function readActionOutcomes(

@@ -1,8 +1,8 @@
 // A journaled transaction as callers see it: what was asked for, what it was quoted by, what became of it, and what it brought and cost.
+import { fits } from '../base/schema-check.ts'
 import { JournaledTransaction } from '../api/index.ts'
 import { formatDecimal, fromRaw, multiply, toCommonScale } from '../base/decimal.ts'
 import { isObject } from '../base/json.ts'
-import { compileOnUse } from '../base/lazy-check.ts'
 import { printable } from '../base/printable.ts'
 import type { Json, Token } from '../contracts/index.ts'
 import type { Registry } from '../plugins/index.ts'
@@ -137,11 +137,11 @@ function showOrder({ clientOrderId, orderId, market, about, report, fills }: Pla
 
 type ShownQuote = NonNullable<JournaledTransaction['quote']>
 
-const StoredQuote = compileOnUse(JournaledTransaction.properties.quote)
+const StoredQuote = JournaledTransaction.properties.quote
 
 /** A server wrote it, maybe of another version: one that does not say what is told of quotes is no reason to tell nothing of the other transactions. */
 function readQuote({ quote }: Entry): ShownQuote | undefined {
-  if (!StoredQuote.Check(quote)) return undefined
+  if (!fits(StoredQuote, quote)) return undefined
   const { marketPrice = '0', coinPrice = '0' } = quote
   return isDecimal(marketPrice) && isDecimal(coinPrice) ? quote : undefined
 }

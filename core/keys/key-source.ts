@@ -1,6 +1,6 @@
 // Where signatures come from: a kind of key source is a file of this folder and its line in `sources.ts`. A KMS or a hardware signer is one.
 import type { Static, TObject } from 'typebox'
-import * as Value from 'typebox/value'
+import { fits } from '../base/schema-check.ts'
 import type { CurveName } from './curves.ts'
 import type { Passphrase } from './passphrase.ts'
 
@@ -83,7 +83,7 @@ interface KeySourceDeclaration<O extends TObject> extends Pick<KeySource, 'descr
 /** A kind of key source whose functions get options of its schema. */
 export function defineKeySource<O extends TObject>({ environment = {}, network, open, ...source }: KeySourceDeclaration<O>): KeySource {
   const checked = (options: object): Static<O> => {
-    if (Value.Check(source.options, options)) return options
+    if (fits(source.options, options)) return options
     throw new Error('The options of a key source are not those that its schema has.')
   }
   return {

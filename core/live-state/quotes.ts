@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
-import * as Value from 'typebox/value'
 import type { At, Followed, FollowedPricing, Head, Log, PoolsChoice, PoolView, Quote, QuoteChoice, Swap } from '../contracts/index.ts'
+import { fits } from '../base/schema-check.ts'
 import { writeWholeFile } from '../base/whole-file.ts'
 import {
   createPairQuoter,
@@ -280,9 +280,11 @@ function readPairs(file: string, log: Log): readonly QuotedPair[] {
     return []
   }
   try {
-    return Value.Parse(QuotedPairsFile, JSON.parse(text))
+    const read: unknown = JSON.parse(text)
+    if (fits(QuotedPairsFile, read)) return read
+    log.warn({ file }, 'quoted pairs not read: the file is damaged')
   } catch (cause) {
     log.warn({ err: cause, file }, 'quoted pairs not read: the file is damaged')
-    return []
   }
+  return []
 }

@@ -5,10 +5,10 @@ import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream'
 import { promisify } from 'node:util'
 import { createGunzip, gzip } from 'node:zlib'
+import { fits } from '../base/schema-check.ts'
 import { parseJson } from '../base/json.ts'
 import { flushFolder } from '../base/whole-file.ts'
 import * as Type from 'typebox'
-import { compileOnUse } from '../base/lazy-check.ts'
 import { transactionKinds, transactionStates } from '../api/transactions.ts'
 import { txHashOf, type Entry } from './entry.ts'
 
@@ -152,27 +152,25 @@ export async function* readArchiveFile(file: string): AsyncGenerator<ArchivedEnt
 }
 
 /** What every version has written: the rest may be absent. */
-const Line = compileOnUse(
-  Type.Object({
-    id: Type.String({ pattern: '^[0-9a-z]{17}$' }),
-    chain: Type.String(),
-    network: Type.String(),
-    address: Type.String(),
-    client: Type.String(),
-    kind: Type.Union(transactionKinds.map((each) => Type.Literal(each))),
-    requestId: Type.String(),
-    txState: Type.Union(transactionStates.map((each) => Type.Literal(each))),
-    nonce: Type.Number(),
-    createdAt: Type.Number(),
-    updatedAt: Type.Number(),
-    attempts: Type.Array(Type.Object({ txHash: Type.String(), signedAt: Type.Number(), sends: Type.Number() })),
-    landed: Type.Optional(Type.Object({ txHash: Type.String(), ok: Type.Boolean(), blockNumber: Type.Number() })),
-  }),
-)
+const Line = Type.Object({
+  id: Type.String({ pattern: '^[0-9a-z]{17}$' }),
+  chain: Type.String(),
+  network: Type.String(),
+  address: Type.String(),
+  client: Type.String(),
+  kind: Type.Union(transactionKinds.map((each) => Type.Literal(each))),
+  requestId: Type.String(),
+  txState: Type.Union(transactionStates.map((each) => Type.Literal(each))),
+  nonce: Type.Number(),
+  createdAt: Type.Number(),
+  updatedAt: Type.Number(),
+  attempts: Type.Array(Type.Object({ txHash: Type.String(), signedAt: Type.Number(), sends: Type.Number() })),
+  landed: Type.Optional(Type.Object({ txHash: Type.String(), ok: Type.Boolean(), blockNumber: Type.Number() })),
+})
 
 export function readArchiveLine(text: string): ArchivedEntry {
   const line = parseJson(text)
-  if (!Line.Check(line)) return undefined
+  if (!fits(Line, line)) return undefined
   const { id: key, txState: state, attempts, landed, ...rest } = line
   const entry = {
     ...rest,

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import * as Type from 'typebox'
-import { compileOnUse } from '../base/lazy-check.ts'
+import { fits } from '../base/schema-check.ts'
 import { orderStates, SluiceError, type ActionOutcome, type Json, type OrderState } from '../contracts/index.ts'
 import type { Store } from '../store/store.ts'
 import type { OrderRow, StoredBytes, Tables } from '../store/tables.ts'
@@ -287,16 +287,14 @@ export function statusAfter(entry: Entry): Exclude<OrderRow['standing'], 'open'>
   return entry.attempts.length === 0 ? 'free' : 'ended'
 }
 
-const Report = compileOnUse(
-  Type.Object({
-    orderId: Type.Optional(Type.String()),
-    state: Type.Union(orderStates.map((each) => Type.Literal(each))),
-    filledAmount: Type.Optional(Type.String()),
-    averagePrice: Type.Optional(Type.String()),
-    reason: Type.Optional(Type.String()),
-    updatedAt: Type.Number(),
-  }),
-)
+const Report = Type.Object({
+  orderId: Type.Optional(Type.String()),
+  state: Type.Union(orderStates.map((each) => Type.Literal(each))),
+  filledAmount: Type.Optional(Type.String()),
+  averagePrice: Type.Optional(Type.String()),
+  reason: Type.Optional(Type.String()),
+  updatedAt: Type.Number(),
+})
 
 type OrderedRow = OrderRow & {
   body: StoredBytes | null
@@ -317,6 +315,6 @@ function readOrder(row: OrderedRow): JournaledOrder {
 
 function readReport(key: string, text: string): OrderReport {
   const report: unknown = JSON.parse(text)
-  if (Report.Check(report)) return report
+  if (fits(Report, report)) return report
   throw new Error(`The exchange's report on the journal's order ${key} cannot be read: restore the store from a copy, or remove that row.`)
 }

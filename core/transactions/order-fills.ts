@@ -1,7 +1,7 @@
 // What was filled of orders in books, fill by fill. An order's transaction, or signed action, is final long before the order is filled: so its fills stand in
 // the order's own row, which stays when the transaction is archived.
 import * as Type from 'typebox'
-import { compileOnUse } from '../base/lazy-check.ts'
+import { fits } from '../base/schema-check.ts'
 import { addressKey, canonicalHash } from '../base/addresses.ts'
 import { isLess, sum } from '../base/decimal.ts'
 import { isObject } from '../base/json.ts'
@@ -67,24 +67,22 @@ const maxFills = 1_000
 /** Databases take more parameters in one statement. */
 const maxIds = 1_000
 
-const Fills = compileOnUse(
-  Type.Array(
-    Type.Object({
-      tradeId: Type.String(),
-      price: Type.String(),
-      amount: Type.String(),
-      fee: Type.String(),
-      feeToken: Type.String(),
-      timestamp: Type.Number(),
-      txHash: Type.Optional(Type.String()),
-    }),
-  ),
+const Fills = Type.Array(
+  Type.Object({
+    tradeId: Type.String(),
+    price: Type.String(),
+    amount: Type.String(),
+    fee: Type.String(),
+    feeToken: Type.String(),
+    timestamp: Type.Number(),
+    txHash: Type.Optional(Type.String()),
+  }),
 )
 
 /** @throws Error that names the order, if the text is not what `noteFills` writes */
 export function readFills(key: string, text: string | null): readonly OrderFill[] {
   const fills: unknown = text === null ? [] : JSON.parse(text)
-  if (Fills.Check(fills)) return fills
+  if (fits(Fills, fills)) return fills
   throw new Error(`The fills of the journal's order ${key} cannot be read: restore the store from a copy, or remove that row.`)
 }
 

@@ -2,8 +2,8 @@
 // operator lifts it. It stands in the store, so all servers on it go by it, also after a restart.
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
+import { fits } from '../base/schema-check.ts'
 import { oneAtATime } from '../base/async.ts'
-import { compileOnUse } from '../base/lazy-check.ts'
 import { reasonOf, SluiceError } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
 import { command } from '../base/layout.ts'
@@ -27,7 +27,6 @@ const BreachBody = Type.Object({
   version: Type.Optional(Type.String()),
   lost: Type.Array(LossSchema),
 })
-const Body = compileOnUse(BreachBody)
 
 /** A transaction that did more to its wallet than its plan was allowed. */
 export interface Breach extends Static<typeof BreachBody> {
@@ -144,7 +143,7 @@ export function createQuarantine({ store, log, onBreach, onChange, nowMs = Date.
 /** A damaged row counts all the same. */
 function readBreach({ entry_key: key, plugin, at, body }: BreachRow): Breach {
   const stored = parseJson(body)
-  const read = Body.Check(stored) ? stored : { chain: '', network: '', address: '', txHash: '', lost: [] }
+  const read = fits(BreachBody, stored) ? stored : { chain: '', network: '', address: '', txHash: '', lost: [] }
   return { key, plugin, at, ...read }
 }
 

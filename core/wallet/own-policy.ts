@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
-import * as Value from 'typebox/value'
 import {
   lockedPlugin,
   lockFile,
@@ -13,6 +12,7 @@ import {
   type LockedPlugin,
   type PluginLock,
 } from '../config/lock.ts'
+import { fits } from '../base/schema-check.ts'
 import type { WalletLimits } from '../config/wallet-limits.ts'
 import { command } from '../base/layout.ts'
 import type { KeySourceSetting } from '../keys/key-source.ts'
@@ -108,7 +108,7 @@ export async function readOwnPolicy({ files, ...options }: OwnPolicyOptions): Pr
 
 /** The same of a signer that is started again: nothing is read of the files, but the lock in its time. @throws Error for what nobody read */
 export function keptOwnPolicy(files: SignerFiles, kept: unknown): OwnPolicy {
-  if (Value.Check(ownState, kept)) return policyOf(files, kept, [])
+  if (fits(ownState, kept)) return policyOf(files, kept, [])
   throw new Error('What the signer had read before it ended is damaged: restart the server.')
 }
 

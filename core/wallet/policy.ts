@@ -2,7 +2,7 @@
 import { getAddress } from 'ethers/address'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
-import * as Value from 'typebox/value'
+import { firstProblem, fits } from '../base/schema-check.ts'
 import type { ErrorName } from '../base/errors.ts'
 import { networkPath } from '../base/networks.ts'
 import { curves } from '../keys/curves.ts'
@@ -202,8 +202,8 @@ export function readPolicy(policy: unknown): SignerRules {
 
 /** @throws Error that says what is malformed */
 function checkPolicy(policy: unknown): SignerPolicy {
-  if (!Value.Check(signerPolicy, policy)) {
-    const [first] = Value.Errors(signerPolicy, policy)
+  if (!fits(signerPolicy, policy)) {
+    const first = firstProblem(signerPolicy, policy)
     throw new Error(`The signer's policy is malformed at "${first?.instancePath ?? ''}": ${first?.message ?? 'unknown'}.`)
   }
   return policy

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
-import * as Value from 'typebox/value'
+import { fits } from '../base/schema-check.ts'
 import { codeRoot } from '../base/layout.ts'
 import type { CurveName } from '../keys/curves.ts'
 import { releasedAction, type TypedDataRules } from './policy.ts'
@@ -65,7 +65,7 @@ export type ReleasePolicy = Static<typeof releasePolicy>
 export function readReleasePolicy(): ReleasePolicy {
   const file = fileURLToPath(new URL('signing.json', codeRoot))
   const read: unknown = JSON.parse(readFileSync(file, 'utf8'))
-  if (Value.Check(releasePolicy, read)) return read
+  if (fits(releasePolicy, read)) return read
   throw new Error(`${file} is not what this version has: the installation is incomplete, install it again.`)
 }
 

@@ -1,7 +1,7 @@
 // The messages between the server's process, the keeper and the signer's process. Each side checks what it receives.
 import * as Type from 'typebox'
 import type { Static, TSchema } from 'typebox'
-import * as Value from 'typebox/value'
+import { fits, passing } from '../base/schema-check.ts'
 import { stopModes } from '../api/limits.ts'
 import { errorTable, type ErrorName } from '../base/errors.ts'
 import { maxSecretBytes, readAddKey, type AddKeyMessage } from './add-key-message.ts'
@@ -28,7 +28,7 @@ const open = Type.Object({
 })
 const sign = Type.Object({ type: Type.Literal('sign'), id, request: Type.Unknown() })
 
-const addKey = Type.Refine(Type.Unsafe<AddKeyMessage>({}), (value) => readAddKey(value) !== undefined)
+const addKey = passing<AddKeyMessage>((value) => readAddKey(value) !== undefined)
 
 /** What the store has stopped, by the server's word: for all, or for a wallet. It replaces what was told before. */
 export const stopsMessage = Type.Object({
@@ -63,12 +63,9 @@ export const walletSchema = Type.Object({
 export type Wallet = Static<typeof walletSchema>
 
 const level = Type.Union([Type.Literal('info'), Type.Literal('warn'), Type.Literal('error')])
-export const errorName = Type.Refine(Type.Unsafe<ErrorName>({}), (value) => typeof value === 'string' && Object.hasOwn(errorTable, value))
+export const errorName = passing<ErrorName>((value) => typeof value === 'string' && Object.hasOwn(errorTable, value))
 /** With secp256k1 65 bytes (r, s, the parity of y), with ed25519 64 bytes. */
-const signature = Type.Refine(
-  Type.Unsafe<Uint8Array>({}),
-  (value) => value instanceof Uint8Array && (value.length === 65 || value.length === 64),
-)
+const signature = passing<Uint8Array>((value) => value instanceof Uint8Array && (value.length === 65 || value.length === 64))
 
 /**
  * Messages to the server. The keeper sends `down`: the signer ended and is being started again; `silent`: it gives no sign of life;
@@ -107,12 +104,12 @@ export type FromSigner = Static<typeof fromSigner>
 const reader =
   <S extends TSchema>(schema: S) =>
   (message: unknown): Static<S> | undefined =>
-    Value.Check(schema, message) ? message : undefined
+    fits(schema, message) ? message : undefined
 
 export const readToSigner = reader(toSigner)
 export const readFromSigner = reader(fromSigner)
 
-const bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value instanceof Uint8Array)
+const bytes = passing<Uint8Array>((value) => value instanceof Uint8Array)
 
 const typedData = Type.Object({
   domain: Type.Object(
@@ -185,13 +182,13 @@ export type TypedData = Static<typeof typedData>
  */
 export type SignRequest = Static<typeof signRequest>
 
-export const isSignRequest = (value: unknown): value is SignRequest => Value.Check(signRequest, value)
+export const isSignRequest = (value: unknown): value is SignRequest => fits(signRequest, value)
 
 /** Reads typed data from JSON in UTF-8, the form in which rails draft it. Undefined for anything else. */
 export function readTypedData(bytes: Uint8Array): TypedData | undefined {
   try {
     const read: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-    return Value.Check(typedData, read) ? read : undefined
+    return fits(typedData, read) ? read : undefined
   } catch {
     return undefined
   }

@@ -4,9 +4,9 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import * as Type from 'typebox'
-import * as Value from 'typebox/value'
 import { parse } from 'yaml'
 import { shownMetrics } from '../../tools/docs/tables.ts'
+import { checked } from '../schema.ts'
 import { readPage, root } from './page.ts'
 
 const closed = { additionalProperties: false }
@@ -71,17 +71,14 @@ describe('the files for Prometheus, Grafana and systemd', () => {
   }
 
   it('the rules have the form of rules, other names each, and metrics and labels that are there', async () => {
-    const file: unknown = parse(await readPage('ops/prometheus-rules.yml'))
-    expect([...Value.Errors(RuleFile, file)]).to.deep.equal([])
-    const rules = Value.Parse(RuleFile, file).groups.flatMap((group) => group.rules)
+    const file = checked(RuleFile, parse(await readPage('ops/prometheus-rules.yml')))
+    const rules = file.groups.flatMap((group) => group.rules)
     expect(new Set(rules.map(({ alert }) => alert)).size).to.equal(rules.length)
     for (const { alert, expr } of rules) expect(unknownIn(expr), alert).to.deep.equal([])
   })
 
   it('the dashboard has the form of a dashboard, panels beside one another, and metrics and labels that are there', async () => {
-    const file: unknown = JSON.parse(await readPage('ops/grafana-dashboard.json'))
-    expect([...Value.Errors(Dashboard, file)]).to.deep.equal([])
-    const { panels } = Value.Parse(Dashboard, file)
+    const { panels } = checked(Dashboard, JSON.parse(await readPage('ops/grafana-dashboard.json')))
     expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length)
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, index) => `${x + (index % w)} ${y + Math.floor(index / w)}`),

@@ -3,7 +3,7 @@
 // it came from, when and by whom it was allowed are never read from it.
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
-import * as Value from 'typebox/value'
+import { firstProblem, fits, type SchemaProblem } from '../../base/schema-check.ts'
 import type { LockedPlugin } from '../../config/lock.ts'
 import { dottedPath } from '../../config/tree.ts'
 import { isObject } from '../../base/json.ts'
@@ -110,8 +110,8 @@ export function readExamination(said: string): Examination | undefined {
   } catch {
     return undefined
   }
-  if (Value.Check(examined, answer)) return { is: 'examined', what: answer.what }
-  if (!Value.Check(refused, answer)) return undefined
+  if (fits(examined, answer)) return { is: 'examined', what: answer.what }
+  if (!fits(refused, answer)) return undefined
   const { step, reason, remedy } = answer
   return { is: 'refused', step, reason, remedy }
 }
@@ -153,8 +153,7 @@ function readDeclaration(what: unknown): Declaration {
   const kind = isObject(what) ? what['kind'] : undefined
   if (kind !== 'chain' && kind !== 'connector' && kind !== 'interface') throw wrong('its kind is not chain, connector or interface')
   const declared = structuredClone(what)
-  const [first] = Value.Errors(byKind[kind], declared)
-  if (!isDeclaration(declared)) throw wrong(problemOf(kind, first))
+  if (!isDeclaration(declared)) throw wrong(problemOf(kind, firstProblem(byKind[kind], declared)))
   for (const [network, { contracts, spenders }] of Object.entries(declared.networks)) {
     const other = spenders.find((each) => !Object.values(contracts).includes(each))
     if (other !== undefined) throw wrong(`networks.${network}.spenders: ${named(other)} is not one of its contracts there`)
@@ -162,21 +161,14 @@ function readDeclaration(what: unknown): Declaration {
   return declared
 }
 
-const isDeclaration = (value: unknown): value is Declaration => Object.values(byKind).some((schema) => Value.Check(schema, value))
+const isDeclaration = (value: unknown): value is Declaration => Object.values(byKind).some((schema) => fits(schema, value))
 
-interface SchemaError {
-  readonly instancePath: string
-  readonly keyword: string
-  readonly message: string
-  readonly params: object
-}
-
-function problemOf(kind: string, error: SchemaError | undefined): string {
-  const { instancePath = '', keyword = '', message = 'is wrong', params = {} } = error ?? {}
+function problemOf(kind: string, problem: SchemaProblem | undefined): string {
+  const { instancePath = '', keyword = '', message = 'is wrong', params = {} } = problem ?? {}
   const place = named(dottedPath(instancePath))
-  if (keyword === 'boolean') return `${place} is not something that a plugin of the kind ${kind} declares`
-  const most: unknown = Reflect.get(params, 'limit')
-  if (keyword === 'maxProperties' || keyword === 'maxItems') return `${place} has too many entries: at most ${String(most)} are recorded`
+  if (keyword === 'additionalProperties') return `${place} is not something that a plugin of the kind ${kind} declares`
+  if (keyword === 'maxProperties' || keyword === 'maxItems')
+    return `${place} has too many entries: at most ${String(params['limit'])} are recorded`
   return instancePath === '' ? message : `${place} ${message}`
 }
 

@@ -1,7 +1,7 @@
 // What a server and the plugin-host service say to each other. Each believes the other nothing: lines of JSON within bounds, checked by these schemas.
 import type { Duplex } from 'node:stream'
-import Type, { type Static } from 'typebox'
-import { Compile } from 'typebox/compile'
+import Type, { type Static, type TSchema } from 'typebox'
+import { fits } from '../../base/schema-check.ts'
 import { namePattern } from '../discover/find.ts'
 
 // A control connection carries lines: one request of the server, and what the service says to it. It lives as long as the process that it starts.
@@ -68,14 +68,12 @@ const said = Type.Union([
 ])
 export type ServiceMessage = Static<typeof said>
 
-const [isRequest, isMessage] = [Compile(request), Compile(said)]
+export const readRequest = (line: string): ServiceRequest => parsed(line, request)
+export const readMessage = (line: string): ServiceMessage => parsed(line, said)
 
-export const readRequest = (line: string): ServiceRequest => parsed(line, isRequest)
-export const readMessage = (line: string): ServiceMessage => parsed(line, isMessage)
-
-function parsed<T>(line: string, schema: { Check(value: unknown): value is T }): T {
+function parsed<S extends TSchema>(line: string, schema: S): Static<S> {
   const value: unknown = JSON.parse(line)
-  if (!schema.Check(value)) throw new Error('a line that says nothing known')
+  if (!fits(schema, value)) throw new Error('a line that says nothing known')
   return value
 }
 

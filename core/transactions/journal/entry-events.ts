@@ -1,7 +1,7 @@
 // The events of an entry in the rows of the store: what each has of its own. The rest is in the entry.
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
-import { compileOnUse } from '../../base/lazy-check.ts'
+import { fits } from '../../base/schema-check.ts'
 import { addressKey } from '../../base/addresses.ts'
 import { walletNumber } from '../../store/compact.ts'
 import type { EventRow } from '../../store/tables.ts'
@@ -23,7 +23,6 @@ const ChangeSchema = Type.Tuple([
   Type.Union([Type.String(), Type.Null()]),
   Type.Union([Type.String(), Type.Null()]),
 ])
-const Change = compileOnUse(ChangeSchema)
 const changeLength = 8
 
 /** States as events have them. These numbers are in the store for years: a new state has a new one. */
@@ -97,7 +96,7 @@ function parseChange(text: string): Static<typeof ChangeSchema> | undefined {
     if (!Array.isArray(stored)) return undefined
     const change = [...stored, ...Array.from({ length: changeLength - stored.length }, () => null)]
     change[2] = stateOfNumber.get(change[2]) ?? change[2]
-    return Change.Check(change) ? change : undefined
+    return fits(ChangeSchema, change) ? change : undefined
   } catch {
     return undefined
   }

@@ -1,6 +1,6 @@
 // An entry in the rows of the store, in the journal and once it is archived.
 import * as Type from 'typebox'
-import { compileOnUse } from '../../base/lazy-check.ts'
+import { firstProblem, fits } from '../../base/schema-check.ts'
 import { transactionKinds, transactionStates } from '../../api/transactions.ts'
 import { addressKey, canonicalHash } from '../../base/addresses.ts'
 import { isObject } from '../../base/json.ts'
@@ -81,95 +81,93 @@ const StoredCost = Type.Object({
 })
 
 /** An entry as it is stored. Its keys never change. */
-const Body = compileOnUse(
-  Type.Object({
-    version: Type.Integer(),
-    chain: Type.String(),
-    network: Type.String(),
-    address: Type.String(),
-    kind: Type.Union(transactionKinds.map((each) => Type.Literal(each))),
-    reduces: Type.Optional(Type.Literal(true)),
-    connector: Type.Optional(Type.String()),
-    plugin: Type.Optional(Type.String()),
-    signer: Type.Optional(Type.String()),
-    client: Type.String(),
-    paidBy: Type.Optional(Type.String()),
-    request: Type.Optional(Type.Object({ path: Type.String(), fields: Type.Record(Type.String(), AnyJson) })),
-    planned: Type.Optional(AnyJson),
-    quote: Type.Optional(AnyJson),
-    simulated: Type.Optional(Type.Record(Type.String(), Type.String({ pattern: '^-?[0-9]{1,100}$' }))),
-    createdAt: Type.Number(),
-    updatedAt: Type.Number(),
-    part: Type.Object({ index: Type.Integer(), of: Type.Integer() }),
-    step: AnyJson,
-    memo: AnyJson,
-    about: AnyJson,
-    bounds: Type.Optional(Type.Record(Type.String(), Type.String({ pattern: '^-?[0-9]+$' }))),
-    deadline: Type.Optional(Type.Number()),
-    after: Type.Optional(Type.Number()),
-    ends: Type.Optional(Type.Number()),
-    sequence: AnyJson,
-    nonce: Type.Number(),
-    sequenceGiven: Type.Boolean(),
-    feesGiven: Type.Boolean(),
-    privateOnly: Type.Optional(Type.Literal(true)),
-    permits: Type.Optional(
-      Type.Array(
-        Type.Object({
-          permit2: Type.String(),
-          token: Type.String(),
-          decimals: Type.Integer(),
-          spender: Type.String(),
-          amountRaw: Type.String({ pattern: '^[0-9]+$' }),
-          expires: Type.Integer(),
-          nonce: Type.Integer(),
-          state: Type.Union(permitStates.map((each) => Type.Literal(each))),
-          since: Type.Optional(Type.Integer()),
-        }),
-      ),
-    ),
-    newAccounts: Type.Optional(Type.Record(Type.String(), Type.String())),
-    rank: Type.Number(),
-    state: StoredState,
-    attempts: Type.Array(
+const Body = Type.Object({
+  version: Type.Integer(),
+  chain: Type.String(),
+  network: Type.String(),
+  address: Type.String(),
+  kind: Type.Union(transactionKinds.map((each) => Type.Literal(each))),
+  reduces: Type.Optional(Type.Literal(true)),
+  connector: Type.Optional(Type.String()),
+  plugin: Type.Optional(Type.String()),
+  signer: Type.Optional(Type.String()),
+  client: Type.String(),
+  paidBy: Type.Optional(Type.String()),
+  request: Type.Optional(Type.Object({ path: Type.String(), fields: Type.Record(Type.String(), AnyJson) })),
+  planned: Type.Optional(AnyJson),
+  quote: Type.Optional(AnyJson),
+  simulated: Type.Optional(Type.Record(Type.String(), Type.String({ pattern: '^-?[0-9]{1,100}$' }))),
+  createdAt: Type.Number(),
+  updatedAt: Type.Number(),
+  part: Type.Object({ index: Type.Integer(), of: Type.Integer() }),
+  step: AnyJson,
+  memo: AnyJson,
+  about: AnyJson,
+  bounds: Type.Optional(Type.Record(Type.String(), Type.String({ pattern: '^-?[0-9]+$' }))),
+  deadline: Type.Optional(Type.Number()),
+  after: Type.Optional(Type.Number()),
+  ends: Type.Optional(Type.Number()),
+  sequence: AnyJson,
+  nonce: Type.Number(),
+  sequenceGiven: Type.Boolean(),
+  feesGiven: Type.Boolean(),
+  privateOnly: Type.Optional(Type.Literal(true)),
+  permits: Type.Optional(
+    Type.Array(
       Type.Object({
-        id: Type.String(),
-        raw: Type.Optional(Type.String({ pattern: '^([0-9a-f]{2})*$' })),
-        fees: AnyJson,
-        signedAt: Type.Number(),
-        sentAt: Type.Optional(Type.Number()),
-        sends: Type.Number(),
-        node: Type.Optional(Type.String()),
-        sendsSinceLost: Type.Optional(Type.Number()),
-        refused: Type.Optional(
-          Type.Union(
-            (['sequence-used', 'sequence-ahead', 'underpriced', 'outbid', 'unfunded', 'not-now', 'invalid'] as const).map((each) =>
-              Type.Literal(each),
-            ),
+        permit2: Type.String(),
+        token: Type.String(),
+        decimals: Type.Integer(),
+        spender: Type.String(),
+        amountRaw: Type.String({ pattern: '^[0-9]+$' }),
+        expires: Type.Integer(),
+        nonce: Type.Integer(),
+        state: Type.Union(permitStates.map((each) => Type.Literal(each))),
+        since: Type.Optional(Type.Integer()),
+      }),
+    ),
+  ),
+  newAccounts: Type.Optional(Type.Record(Type.String(), Type.String())),
+  rank: Type.Number(),
+  state: StoredState,
+  attempts: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      raw: Type.Optional(Type.String({ pattern: '^([0-9a-f]{2})*$' })),
+      fees: AnyJson,
+      signedAt: Type.Number(),
+      sentAt: Type.Optional(Type.Number()),
+      sends: Type.Number(),
+      node: Type.Optional(Type.String()),
+      sendsSinceLost: Type.Optional(Type.Number()),
+      refused: Type.Optional(
+        Type.Union(
+          (['sequence-used', 'sequence-ahead', 'underpriced', 'outbid', 'unfunded', 'not-now', 'invalid'] as const).map((each) =>
+            Type.Literal(each),
           ),
         ),
-      }),
-    ),
-    seen: Type.Optional(StoredSeen),
-    landed: Type.Optional(
-      Type.Object({
-        id: Type.String(),
-        ok: Type.Boolean(),
-        blockNumber: Type.Number(),
-        receipt: AnyJson,
-        seenAt: Type.Optional(Type.Number()),
-        cost: Type.Optional(StoredCost),
-      }),
-    ),
-    /** Where earlier versions kept it once an entry was archived. */
-    cost: Type.Optional(StoredCost),
-    outcome: Type.Optional(AnyJson),
-    movements: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String({ pattern: '^-?[0-9]{1,100}$' }), Type.Null()]))),
-    replacedBy: Type.Optional(Type.String()),
-    deadLooks: Type.Number(),
-    reason: Type.Optional(Type.String()),
-  }),
-)
+      ),
+    }),
+  ),
+  seen: Type.Optional(StoredSeen),
+  landed: Type.Optional(
+    Type.Object({
+      id: Type.String(),
+      ok: Type.Boolean(),
+      blockNumber: Type.Number(),
+      receipt: AnyJson,
+      seenAt: Type.Optional(Type.Number()),
+      cost: Type.Optional(StoredCost),
+    }),
+  ),
+  /** Where earlier versions kept it once an entry was archived. */
+  cost: Type.Optional(StoredCost),
+  outcome: Type.Optional(AnyJson),
+  movements: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String({ pattern: '^-?[0-9]{1,100}$' }), Type.Null()]))),
+  replacedBy: Type.Optional(Type.String()),
+  deadLooks: Type.Number(),
+  reason: Type.Optional(Type.String()),
+})
 
 /**
  * An entry as packed JSON, its signed bytes in hexadecimal, without the ids that the row has. A final one is stored without signed bytes, and without calls where the chain has
@@ -210,8 +208,8 @@ export const readBody = (row: BodyRow): Entry => entryOf(row, readStored(row.bod
 export const readShown = (row: BodyRow): Entry => entryOf(row, isInTwo(row.body) ? readFirst(row.body) : readStored(row.body))
 
 function entryOf({ key, request_id: requestId, idempotency_key: idempotencyKey }: BodyRow, stored: unknown): Entry {
-  if (!Body.Check(stored)) {
-    const [first] = Body.Errors(stored)
+  if (!fits(Body, stored)) {
+    const first = firstProblem(Body, stored)
     const where = stored === undefined ? 'its bytes are damaged' : `${first?.instancePath || 'it'} ${first?.message ?? 'is not an entry'}`
     throw new Error(`The journal's entry ${key} cannot be read: ${where}. Restore the store from a copy, or remove that row.`)
   }

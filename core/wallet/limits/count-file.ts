@@ -5,7 +5,7 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
-import * as Value from 'typebox/value'
+import { fits } from '../../base/schema-check.ts'
 import type { FolderLock } from '../../base/folder-lock.ts'
 import { writeWholeFile } from '../../base/whole-file.ts'
 import { command } from '../../base/layout.ts'
@@ -128,9 +128,9 @@ export function readLog(folder: string): ReadLog {
       return JSON.parse(text)
     })
   const [first, ...rest] = parsed
-  if (!Value.Check(header, first)) throw damaged
+  if (!fits(header, first)) throw damaged
   const lines = rest.map((each) => {
-    if (!Value.Check(line, each)) throw damaged
+    if (!fits(line, each)) throw damaged
     return each
   })
   if (lines.length < first.kept) throw damaged
@@ -169,7 +169,7 @@ export function readHead(folder: string): Head {
     const content = each.slice(hashLength + 1)
     if (content === '' || each.slice(0, hashLength) !== sumOf('', content)) return []
     const read: unknown = JSON.parse(content)
-    return Value.Check(head, read) ? [read] : []
+    return fits(head, read) ? [read] : []
   })
   const newest = heads.toSorted((one, other) => other.generation - one.generation)[0]
   if (!newest) throw lost(`is damaged (${file})`)

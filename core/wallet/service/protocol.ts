@@ -1,9 +1,9 @@
 // What a server and the signer service say to each other. Neither believes the other: frames of JSON within bounds, checked by these schemas.
 import type { Socket } from 'node:net'
 import * as Type from 'typebox'
-import type { Static } from 'typebox'
-import { Compile } from 'typebox/compile'
+import type { Static, TSchema } from 'typebox'
 import { isObject } from '../../base/json.ts'
+import { fits } from '../../base/schema-check.ts'
 import { errorName, isSignRequest, stopsMessage, walletSchema, type SignRequest } from '../signer-messages.ts'
 
 /** Changes when either side would misunderstand the other. */
@@ -81,15 +81,13 @@ const fromService = Type.Union([
 ])
 export type FromService = Static<typeof fromService>
 
-const [isToService, isFromService] = [Compile(toService), Compile(fromService)]
-
 /** @throws Error for what is no message */
-export const readToService = (json: string): ToService => parsed(json, isToService)
-export const readFromService = (json: string): FromService => parsed(json, isFromService)
+export const readToService = (json: string): ToService => parsed(json, toService)
+export const readFromService = (json: string): FromService => parsed(json, fromService)
 
-function parsed<T>(json: string, schema: { Check(value: unknown): value is T }): T {
+function parsed<S extends TSchema>(json: string, schema: S): Static<S> {
   const value: unknown = JSON.parse(json)
-  if (!schema.Check(value)) throw new Error('a message that says nothing known')
+  if (!fits(schema, value)) throw new Error('a message that says nothing known')
   return value
 }
 
