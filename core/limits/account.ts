@@ -1,6 +1,7 @@
 // What one client has spent and what its open transactions may still spend, by measure. Pure.
 import { isObject } from '../base/json.ts'
 import { dropOldest } from '../base/oldest.ts'
+import * as rolling from '../base/rolling-windows.ts'
 
 /**
  * What is counted: `count` of transactions; `loss` and `value` in millionths of the reference token; `gas:<chain>/<network>` in the smallest unit
@@ -10,7 +11,7 @@ export type Measure = string
 export type Amounts = Readonly<Record<Measure, bigint>>
 
 export type Window = keyof typeof windows
-/** Rolling windows, by buckets of the store's time. A bucket counts until it is wholly outside the window. */
+/** Rolling windows, by buckets of the store's time. */
 export const windows = { hour: { bucketMs: 60_000, buckets: 60 }, day: { bucketMs: 15 * 60_000, buckets: 96 } } as const
 
 /** The windows by which a measure can be limited: nothing is kept for others. */
@@ -21,11 +22,7 @@ export function windowsOf(measure: Measure): readonly Window[] {
 }
 
 /** What was spent of a measure in a bucket. */
-interface BucketSum {
-  /** Gains are below 0. */
-  readonly net: bigint
-  /** The greatest sum of its latest amounts: a gain makes up for losses before it, and not for those after it. */
-  readonly tail: bigint
+interface BucketSum extends rolling.BucketSum {
   /** The sum of its gains. */
   readonly gained: bigint
 }
@@ -72,7 +69,7 @@ export interface CountedAt {
 /** Of what is counted at this moment. */
 export function countedAt({ spent }: Account, amounts: Amounts, { nowMs, lagMs }: Moment): CountedAt {
   const atMs = nowMs + lagMs
-  const bucket = spent.day.get(Math.floor(atMs / windows.day.bucketMs))
+  const bucket = spent.day.get(rolling.bucketAt(windows.day, atMs))
   const gained = Object.fromEntries(Object.keys(amounts).map((measure) => [measure, bucket?.[measure]?.gained ?? 0n]))
   return { atMs, gained: sum(gained, {}) }
 }
@@ -83,7 +80,7 @@ export function countedAt({ spent }: Account, amounts: Amounts, { nowMs, lagMs }
  */
 export function refund(account: Account, amounts: Amounts, { atMs, gained }: CountedAt): Account {
   const refundIn = (window: Window): ReadonlyMap<number, Bucket> => {
-    const index = Math.floor(atMs / windows[window].bucketMs)
+    const index = rolling.bucketAt(windows[window], atMs)
     const bucket = account.spent[window].get(index)
     if (!bucket) return account.spent[window]
     const refunded = Object.entries(amounts).flatMap(([measure, raw]): [Measure, BucketSum][] => {
@@ -96,44 +93,27 @@ export function refund(account: Account, amounts: Amounts, { atMs, gained }: Cou
   return { ...account, spent: { hour: refundIn('hour'), day: refundIn('day') } }
 }
 
-/** Against the spender: the greatest loss since any moment within the window. Of what cannot be gained it is the sum. */
-export function spentIn({ spent }: Account, window: Window, measure: Measure, nowMs: number): bigint {
-  const first = firstBucket(window, nowMs)
-  let most = 0n
-  // From the earliest to the latest: the store's time does not go back.
-  for (const [index, { [measure]: sumOf }] of spent[window]) {
-    if (index < first || !sumOf) continue
-    const withEarlier = most + sumOf.net
-    most = withEarlier > sumOf.tail ? withEarlier : sumOf.tail
-  }
-  return most
-}
+const sumOf =
+  (measure: Measure) =>
+  (bucket: Bucket): BucketSum | undefined =>
+    bucket[measure]
 
-/** BucketSum in the window and held. */
+/** Against the spender: the greatest loss since any moment within the window, and what is held. */
 export const usedIn = (account: Account, window: Window, measure: Measure, nowMs: number): bigint =>
-  spentIn(account, window, measure, nowMs) + (account.open[measure] ?? 0n)
+  rolling.usedIn(windows[window], account.spent[window], sumOf(measure), nowMs) + (account.open[measure] ?? 0n)
 
 /** The store's time from which so much or less is used, if nothing more is spent; undefined where what is held alone is more. */
 export function freesAt(account: Account, window: Window, measure: Measure, most: bigint, nowMs: number): number | undefined {
-  if ((account.open[measure] ?? 0n) > most) return undefined
-  const { bucketMs, buckets } = windows[window]
-  const moments = [...account.spent[window].keys()].toSorted((a, b) => a - b).map((index) => (index + buckets + 1) * bucketMs)
-  return [nowMs, ...moments].find((at) => at >= nowMs && usedIn(account, window, measure, at) <= most)
+  const leftRaw = most - (account.open[measure] ?? 0n)
+  return leftRaw < 0n ? undefined : rolling.freesAt(windows[window], account.spent[window], sumOf(measure), leftRaw, nowMs)
 }
 
-const firstBucket = (window: Window, nowMs: number): number => Math.floor(nowMs / windows[window].bucketMs) - windows[window].buckets
-
 function spend({ spent }: Account, window: Window, amounts: Amounts, { nowMs, lagMs }: Moment): ReadonlyMap<number, Bucket> {
-  const first = firstBucket(window, nowMs)
   const kept = new Map(spent[window])
-  // From the earliest on: few have left the window since the last write.
-  for (const index of kept.keys()) {
-    if (index >= first) break
-    kept.delete(index)
-  }
+  rolling.dropBefore(kept, rolling.firstBucket(windows[window], nowMs))
   const counted = Object.entries(amounts).filter(([measure, amount]) => amount !== 0n && windowsOf(measure).includes(window))
   if (counted.length === 0) return kept
-  const index = Math.floor((nowMs + lagMs) / windows[window].bucketMs)
+  const index = rolling.bucketAt(windows[window], nowMs + lagMs)
   const before = kept.get(index)
   const added = counted.map(([measure, amount]): [Measure, BucketSum] => {
     const { net, tail, gained } = before?.[measure] ?? { net: 0n, tail: 0n, gained: 0n }

@@ -1,6 +1,6 @@
 // What was filled of an order later, against what was reserved for it.
 import { expect } from 'chai'
-import { spentIn } from '../../core/limits/account.ts'
+import { usedIn } from '../../core/limits/account.ts'
 import { settleFills } from '../../core/limits/later-fills.ts'
 import { keepRefundable, orderName, signedOrderName } from '../../core/limits/refundable.ts'
 import { accountOf, ownerOf } from '../../core/limits/reservations.ts'
@@ -28,7 +28,7 @@ describe('what was filled of an order later', () => {
       const fills = { entry, index: 0, orderId: '7', part, lostMicros }
       await store.write((tx) => settleFills(fills, owner, tx, stores().kind))
       const row = await store.read((db) => db.selectFrom('budgets').select('body').where('owner', '=', owner).executeTakeFirst())
-      return spentIn(accountOf(owner, row), 'day', 'loss', 0)
+      return usedIn({ ...accountOf(owner, row), open: {} }, 'day', 'loss', 0)
     }
 
     it('counts with what it lost, where nothing was reserved', async () => {

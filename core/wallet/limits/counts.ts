@@ -1,8 +1,9 @@
-// What each wallet has had signed, in rolling windows: sums by buckets of a minute. A bucket counts until it is wholly outside of a window.
+// What each wallet has had signed, in rolling windows: sums by buckets of a minute.
+import { bucketAt, dropBefore, firstBucket, freesAt, usedIn, type BucketSum } from '../../base/rolling-windows.ts'
 
 const bucketMs = 60_000
-const hourMs = 60 * bucketMs
-const dayMs = 24 * hourMs
+const windows = { perHour: { bucketMs, buckets: 60 }, perDay: { bucketMs, buckets: 24 * 60 } } as const
+type Window = keyof typeof windows
 
 /** What is bounded of gas: all of it, and that of what neither cancels nor revokes, which has a smaller share. */
 export const [allGas, gasOfTrades] = ['gasCost', 'gasCost of trades']
@@ -30,7 +31,7 @@ export interface Bounds {
 export interface Excess {
   /** What is bounded. */
   readonly what: string
-  readonly limit: 'perTransaction' | 'perHour' | 'perDay'
+  readonly limit: 'perTransaction' | Window
   readonly mostRaw: bigint
   readonly leftRaw: bigint
   /** When there is room for it, if nothing else is signed. Undefined: never. */
@@ -66,57 +67,15 @@ export interface Counts {
   /** What still counts, from the earliest to the latest: adding all of them to nothing makes the same counts. */
   charges(nowMs: number): readonly CountedCharge[]
   /** What was counted in a window that ends now. */
-  usedRaw(of: Pick<Charge, 'wallet' | 'chain'> & { readonly what: string }, window: 'perHour' | 'perDay', nowMs: number): bigint
+  usedRaw(of: Pick<Charge, 'wallet' | 'chain'> & { readonly what: string }, window: Window, nowMs: number): bigint
 }
 
-const windows = [
-  ['perHour', hourMs],
-  ['perDay', dayMs],
-] as const
-
-const bucketOf = (ms: number): number => Math.floor(ms / bucketMs)
-/** The first bucket that is not wholly outside of a window that ends now. */
-const firstBucket = (nowMs: number, windowMs: number): number => Math.floor((nowMs - windowMs) / bucketMs)
-
-/** Sums by bucket, of each wallet, chain and thing. */
-function createSums() {
-  const sums = new Map<string, Map<number, bigint>>()
-
-  return {
-    add(key: string, bucket: number, amountRaw: bigint): void {
-      const buckets = sums.get(key) ?? new Map<number, bigint>()
-      sums.set(key, buckets)
-      const sum = (buckets.get(bucket) ?? 0n) + amountRaw
-      if (sum === 0n) buckets.delete(bucket)
-      else buckets.set(bucket, sum)
-    },
-    /** Of this bucket and all later ones. */
-    from(key: string, first: number): bigint {
-      let sum = 0n
-      for (const [bucket, amountRaw] of sums.get(key) ?? []) if (bucket >= first) sum += amountRaw
-      return sum
-    },
-    /** When so much of what counts now has left the window. */
-    whenLeaves(key: string, first: number, windowMs: number, neededRaw: bigint): number | undefined {
-      let goneRaw = 0n
-      for (const [bucket, amountRaw] of [...(sums.get(key) ?? [])].toSorted(([one], [other]) => one - other)) {
-        if (bucket < first) continue
-        goneRaw += amountRaw
-        if (goneRaw >= neededRaw) return (bucket + 1) * bucketMs + windowMs
-      }
-      return undefined
-    },
-    prune(first: number): void {
-      for (const [key, buckets] of sums) {
-        for (const bucket of buckets.keys()) if (bucket < first) buckets.delete(bucket)
-        if (buckets.size === 0) sums.delete(key)
-      }
-    },
-  }
-}
+const noBuckets: ReadonlyMap<number, BucketSum> = new Map()
+const itself = (sum: BucketSum): BucketSum => sum
 
 export function createCounts(): Counts {
-  const sums = createSums()
+  /** Of each wallet, chain and thing, by bucket. Nothing is gained: the tail is the net. */
+  const sums = new Map<string, Map<number, BucketSum>>()
   /** By wallet, chain and nonce, the one that was signed last at the end. */
   const nonces = new Map<string, NonceCount>()
   /** Charges without a nonce, by wallet, chain and bucket. */
@@ -128,6 +87,14 @@ export function createCounts(): Counts {
   let prunedTo = -Infinity
 
   const keyOf = ({ wallet, chain }: Omit<Charge, 'amounts'>, rest: string): string => `${wallet} ${chain} ${rest}`
+
+  function addTo(key: string, bucket: number, amountRaw: bigint): void {
+    const buckets = sums.get(key) ?? new Map<number, BucketSum>()
+    sums.set(key, buckets)
+    const sum = (buckets.get(bucket)?.net ?? 0n) + amountRaw
+    if (sum === 0n) buckets.delete(bucket)
+    else buckets.set(bucket, { net: sum, tail: sum })
+  }
 
   /** Each level is what its nonce counts above the next one: then the sum of a window is that of its largest. */
   function eachStep(levels: readonly Level[], work: (bucket: number, stepRaw: bigint) => void): void {
@@ -143,12 +110,13 @@ export function createCounts(): Counts {
       const { perTransaction } = bounds
       if (perTransaction !== undefined && amountRaw > perTransaction)
         return { what, limit: 'perTransaction', mostRaw: perTransaction, leftRaw: perTransaction }
-      for (const [limit, windowMs] of windows) {
+      for (const limit of ['perHour', 'perDay'] as const) {
         const mostRaw = bounds[limit]
         if (mostRaw === undefined || amountRaw === 0n) continue
-        const first = firstBucket(nowMs, windowMs)
-        const key = keyOf(charge, what)
-        const usedRaw = sums.from(key, first)
+        const window = windows[limit]
+        const first = firstBucket(window, nowMs)
+        const buckets = sums.get(keyOf(charge, what)) ?? noBuckets
+        const usedRaw = usedIn(window, buckets, itself, nowMs)
         const ownRaw =
           nonceCount(charge)
             ?.levels.get(what)
@@ -156,7 +124,7 @@ export function createCounts(): Counts {
         const moreRaw = amountRaw > ownRaw ? amountRaw - ownRaw : 0n
         // What was spent may be above a limit that was lowered: then nothing more fits, and what counts already may be signed again.
         if (moreRaw === 0n || usedRaw + moreRaw <= mostRaw) continue
-        const freesAtMs = amountRaw > mostRaw ? undefined : sums.whenLeaves(key, first, windowMs, usedRaw + moreRaw - mostRaw)
+        const freesAtMs = amountRaw > mostRaw ? undefined : freesAt(window, buckets, itself, mostRaw - moreRaw, nowMs)
         const leftRaw = mostRaw > usedRaw ? mostRaw - usedRaw : 0n
         return { what, limit, mostRaw, leftRaw, ...(freesAtMs !== undefined && { freesAtMs }) }
       }
@@ -167,14 +135,14 @@ export function createCounts(): Counts {
   function add(charge: Charge, nowMs: number): void {
     prune(nowMs)
     const { wallet, chain, nonce } = charge
-    const bucket = bucketOf(nowMs)
+    const bucket = bucketAt(windows.perDay, nowMs)
     if (nonce === undefined) {
       const key = keyOf(charge, String(bucket))
       const other = others.get(key) ?? { charge: { wallet, chain }, bucket, amounts: new Map<string, bigint>() }
       others.set(key, other)
       for (const [what, amountRaw] of charge.amounts) {
         other.amounts.set(what, (other.amounts.get(what) ?? 0n) + amountRaw)
-        sums.add(keyOf(charge, what), bucket, amountRaw)
+        addTo(keyOf(charge, what), bucket, amountRaw)
       }
       return
     }
@@ -186,16 +154,16 @@ export function createCounts(): Counts {
     count.lastBucket = bucket
     for (const [what, amountRaw] of charge.amounts) {
       const before = count.levels.get(what) ?? []
-      eachStep(before, (at, stepRaw) => sums.add(keyOf(charge, what), at, -stepRaw))
+      eachStep(before, (at, stepRaw) => addTo(keyOf(charge, what), at, -stepRaw))
       const larger = before.filter((level) => level.amountRaw > amountRaw)
       const after = larger.at(-1)?.bucket === bucket ? larger : [...larger, { bucket, amountRaw }]
-      eachStep(after, (at, stepRaw) => sums.add(keyOf(charge, what), at, stepRaw))
+      eachStep(after, (at, stepRaw) => addTo(keyOf(charge, what), at, stepRaw))
       count.levels.set(what, after)
     }
   }
 
   function prune(nowMs: number): void {
-    const first = firstBucket(nowMs, dayMs)
+    const first = firstBucket(windows.perDay, nowMs)
     for (const [key, { lastBucket }] of nonces) {
       if (lastBucket >= first) break
       nonces.delete(key)
@@ -206,7 +174,10 @@ export function createCounts(): Counts {
     }
     if (first === prunedTo) return
     prunedTo = first
-    sums.prune(first)
+    for (const [key, buckets] of sums) {
+      dropBefore(buckets, first)
+      if (buckets.size === 0) sums.delete(key)
+    }
     // A level that left the window had its step there.
     for (const count of nonces.values())
       for (const [what, levels] of count.levels) {
@@ -234,6 +205,6 @@ export function createCounts(): Counts {
     check,
     add,
     charges,
-    usedRaw: (of, window, nowMs) => sums.from(keyOf(of, of.what), firstBucket(nowMs, window === 'perHour' ? hourMs : dayMs)),
+    usedRaw: (of, window, nowMs) => usedIn(windows[window], sums.get(keyOf(of, of.what)) ?? noBuckets, itself, nowMs),
   }
 }
