@@ -1,7 +1,6 @@
 // How values are stored in few bytes. What is written here is read for years: a form is never changed, only another one added.
 import { createHash } from 'node:crypto'
 import { constants, deflateSync, inflateSync } from 'node:zlib'
-import type { NetworkName } from '../base/networks.ts'
 
 /** No journaled text is longer. A damaged or made-up row must not fill the memory. */
 const maxTextBytes = 64 * 1024 * 1024
@@ -184,18 +183,16 @@ export function hashBytes(hash: string): Buffer {
 }
 
 /**
- * Stands for a wallet in indexes. Two wallets may have the same number, so who looks for one compares its address too.
+ * Stands for a wallet in events. Two wallets may have the same number, so who looks for one compares its address too.
  * @param address by `addressKey`
- * @param on for its number on one network alone
  * @returns a signed number of 32 bits
  */
-export function walletNumber(address: string, on?: NetworkName): number {
-  const name = on ? `${on.chain}/${on.network}/${address}` : address
-  const known = walletNumbers.get(name)
+export function walletNumber(address: string): number {
+  const known = walletNumbers.get(address)
   if (known !== undefined) return known
-  const number = createHash('sha256').update(name).digest().readInt32BE()
+  const number = createHash('sha256').update(address).digest().readInt32BE()
   if (walletNumbers.size >= maxWalletNumbers) walletNumbers.clear()
-  walletNumbers.set(name, number)
+  walletNumbers.set(address, number)
   return number
 }
 const walletNumbers = new Map<string, number>()

@@ -20,7 +20,7 @@ export interface ColumnTypes {
 }
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '021-refused-positions'
+export const newestMigration = '022-list-indexes'
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
 const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<string, Migration>> => ({
@@ -44,7 +44,8 @@ const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<stri
   '018-key-leads': keyLeads(),
   '019-market-samples': marketSamples(types),
   '020-reported-answers': reportedAnswers(),
-  [newestMigration]: refusedPositions(types),
+  '021-refused-positions': refusedPositions(types),
+  [newestMigration]: listIndexes(),
 })
 
 /** Those of versions before 0.2.0, whose stores are not read. No new one has such a name. */
@@ -173,6 +174,20 @@ const refusedPositions = ({ sortedText }: ColumnTypes): Migration =>
     sql`create table refused_positions (refused_at bigint not null, client ${sortedText} not null, chain text not null, network text not null,
       connector text not null, version text not null, token_id ${sortedText} not null, asked text not null, error text,
       primary key (client, chain, network, connector, version, token_id))`,
+  )
+
+/** An index for each condition that lists look through, which ends with the key. Wallets were found by a number of 32 bits that stood for their address. */
+const listIndexes = (): Migration =>
+  statements(
+    ...['entries_in_state', 'entries_of_wallet', 'entries_of_wallet_in_state'].map((name) => sql`drop index ${sql.ref(name)}`),
+    sql`alter table entries drop column wallet`,
+    index('entries_of_address', 'entries (address, key)'),
+    index('entries_of_address_on_network', 'entries (address, chain, network, key)'),
+    index('entries_of_address_and_pair', 'entries (address, pair, key) where pair is not null'),
+    index('entries_on_network', 'entries (chain, network, key)'),
+    // Most are confirmed.
+    index('entries_of_state', "entries (state, key) where state <> 'CONFIRMED'"),
+    index('archived_of_address', 'archived (address, key)'),
   )
 
 /** What clients have set for themselves by interfaces of plugins. */

@@ -18,8 +18,6 @@ export interface EntryRow extends EntryFilters {
   network: string
   /** By `addressKey`, for queries. */
   address: string
-  /** `walletNumber` of the address on the network, in indexes: an address is long. */
-  wallet: number
   /** The connector whose own rail it is on; null: the chain's rail. */
   via: string | null
   /** Whose key signs there, by `addressKey`; null on the chain's rail. */

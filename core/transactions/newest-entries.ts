@@ -1,5 +1,5 @@
-// The newest entries of the journal and the archive. A page of these may end early, even without any entry, where few of the archive's match: a wallet, a
-// chain and a network have no index there. So one page tells nothing of what there is.
+// The newest entries of the journal and the archive. A page of these may end early, even without any entry, where few of the archive's match: a chain, a
+// network and what is asked besides have no index there. So one page tells nothing of what there is.
 import type { EntryFilter, EntryPage } from './journal/journal.ts'
 
 interface NewestEntries extends Pick<EntryPage, 'entries'> {

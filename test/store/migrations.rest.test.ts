@@ -112,14 +112,14 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
       expect(after).to.deep.equal(unchanged)
       // What they are found by is read from what they were.
       const filters = { client: 'bot', kind: 'trade', connector: 'exchange', pair: null }
-      expect(filled).to.have.deep.members(asRows(unfilled).map((row) => ({ ...row, ...filters })))
+      expect(filled).to.have.deep.members(asRows(unfilled).map((row) => ({ ...withoutWallet(row), ...filters })))
       expect(asRows(filled)).to.have.length(2)
       expect(stops).to.deep.equal([])
       expect(kept).to.deep.equal([{ client: '' }])
       const newer = [budgets, reservations, approvals, refundable, checkpoints, deliveries, preferences, alerts, messages, silences]
       newer.push(leads, samples, refused)
       expect(newer).to.deep.equal(newer.map(() => []))
-      expect(migrations).to.have.length(21)
+      expect(migrations).to.have.length(22)
 
       const again = await place().open()
       await again.write((tx) =>
@@ -166,6 +166,7 @@ describe('a store whose checkpoints have the number of transactions in a row of 
     it('has it beside the balances of that block', async () => {
       await (await place().open()).close()
       await outside(place(), async (run) => {
+        await undoListIndexes(run)
         for (const later of ['alerts', 'alert_messages', 'alert_silences', 'key_leads', 'market_samples', 'refused_positions'])
           await run(`drop table ${later}`)
         await run('alter table checkpoints drop column nonce')
@@ -199,6 +200,7 @@ describe('a store from before proxies reported which answers were read', () => {
     it('keeps its lost answers, which equal requests get', async () => {
       await (await place().open()).close()
       await outside(place(), async (run) => {
+        await undoListIndexes(run)
         await run('drop table refused_positions')
         await run('drop index deliveries_reported')
         await run('alter table deliveries drop column answer_id')
@@ -221,6 +223,7 @@ describe('a store from before positions were kept whose clients were refused', (
     it('keeps what it has, and these from then on', async () => {
       await (await place().open()).close()
       await outside(place(), async (run) => {
+        await undoListIndexes(run)
         await run('drop table refused_positions')
         await run(`delete from kysely_migration where name >= '021-refused-positions'`)
         await run(`insert into preferences (interface, client, name, value) values ('bots', 'bot', 'wallet', '0x1')`)
@@ -232,6 +235,34 @@ describe('a store from before positions were kept whose clients were refused', (
       const refused = createRefusedPositions(store, log)
       await refused.refuse(position, 'close', new Error('of the plugin'))
       expect((await refused.list()).map(({ token_id: id, error }) => [id, error])).to.deep.equal([['38', 'UNKNOWN_ERROR']])
+    })
+  })
+})
+
+describe('a store whose wallets were found by a number', () => {
+  onBothEmptyStores((place) => {
+    it('lists its transactions by wallet, network, state and pair as before', async () => {
+      const before = await place().open()
+      const about = { side: 'BUY', base: { symbol: 'WETH' }, quote: { symbol: 'USDC' } }
+      const opened = Array.from({ length: 4 }, (_, index) => newEntry({ address: `0x${'0'.repeat(39)}${index % 2}`, about }))
+      await sqlJournal(before).open(opened, await giveLease(before))
+      await before.close()
+      await outside(place(), async (run) => {
+        await undoListIndexes(run)
+        await run(`delete from kysely_migration where name >= '022-list-indexes'`)
+      })
+      const journal = sqlJournal(await place().open())
+      const [oldest] = opened
+      if (!oldest) throw new Error('There are four.')
+      const { chain, network, address } = oldest
+      for (const filter of [
+        { address },
+        { chain, network, address },
+        { address, state: 'QUEUED' as const },
+        { address, pair: 'usdc-weth' },
+      ])
+        expect((await journal.list(filter)).entries, JSON.stringify(filter)).to.deep.equal([opened[2], oldest])
+      expect((await journal.list({ chain, network })).entries).to.deep.equal(opened.toReversed())
     })
   })
 })
@@ -287,6 +318,7 @@ describe('a migration', () => {
         { name: '019-market-samples' },
         { name: '020-reported-answers' },
         { name: '021-refused-positions' },
+        { name: '022-list-indexes' },
       ])
       await before.write((tx) => sql`update servers set alive_until = 0`.execute(tx))
       const later = await openLater(place())
@@ -296,6 +328,21 @@ describe('a migration', () => {
     })
   })
 })
+
+/** As the tables were before migration 022. */
+async function undoListIndexes(run: Run): Promise<void> {
+  const made = ['of_address', 'of_address_on_network', 'of_address_and_pair', 'on_network', 'of_state'].map((name) => `entries_${name}`)
+  for (const name of [...made, 'archived_of_address']) await run(`drop index ${name}`)
+  await run('alter table entries add column wallet integer not null default 0')
+  await run('create index entries_in_state on entries (chain, network, state, key)')
+  await run('create index entries_of_wallet on entries (wallet, key)')
+  await run('create index entries_of_wallet_in_state on entries (wallet, state, key)')
+}
+
+const withoutWallet = (row: object): object => {
+  const { wallet: _, ...others } = row as { wallet?: unknown }
+  return others
+}
 
 const asRows = (rows: unknown): readonly object[] => (Array.isArray(rows) ? rows.filter(isObject) : [])
 

@@ -1,18 +1,15 @@
 // What leaves the journal: which entries ended long ago, how they are moved, and what is found of them afterwards.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { sql, type ExpressionBuilder, type Kysely } from 'kysely'
+import { sql, type ExpressionBuilder } from 'kysely'
 import { hashBytes } from '../../store/compact.ts'
-import { isOfPair, pairNames } from '../../store/entry-filters.ts'
 import { storeTime } from '../../store/store-time.ts'
 import type { Store } from '../../store/store.ts'
-import type { ArchivedRow, Tables } from '../../store/tables.ts'
+import type { Tables } from '../../store/tables.ts'
 import type { Entry } from '../entry.ts'
 import { archivedRow, bodyColumns, type BodyRow, readArchivedBody } from './entry-rows.ts'
 import type { EndedEntry, EndedPosition, EntryFilter, EntryPlace } from './journal.ts'
-import { firstKeyAt } from '../submit-request.ts'
-import { isNoTrade, withinTime } from './entry-conditions.ts'
-import { withKnownAliases } from './pair-names.ts'
-import { addressKey, canonicalHash } from '../../base/addresses.ts'
+import { pagesOfKeys, readBodies } from './list-entries.ts'
+import { canonicalHash } from '../../base/addresses.ts'
 import type { createTurns } from '../../base/async.ts'
 
 /** Final entries without outstanding permits, oldest end first, which ended at least so long ago by the store's time. */
@@ -87,122 +84,46 @@ interface ArchivedPage {
   upTo?: string
 }
 
-/** Rows that one statement reads, and rows that one page looks at where only some of them match. */
-const pageRows = 100
+/** Rows that one page looks at where only some of them match, and bodies that one statement reads. */
 const maxRows = 2_000
-/** Names of a pair whose newest rows one statement finds. */
-const maxNames = 50
+const bodiesAtOnce = 100
 
 /**
- * Archived entries that match, at most `limit`. By hash, request or Idempotency-Key there are few. Otherwise a page may end early: wallets and networks
- * have no index there.
+ * Archived entries that match, at most `limit`. By hash, request or Idempotency-Key there are few. Otherwise a page may end early: networks have no
+ * index there.
  * @param inTurn of all that is read of the archive: other work waits for one statement, however many lists are read
  */
 export async function listArchived(
   store: Store,
-  asked: EntryFilter,
+  filter: EntryFilter,
   limit: number,
   { inTurn, onDamage }: { inTurn: ReturnType<typeof createTurns>; onDamage: (error: unknown) => void },
 ): Promise<ArchivedPage> {
-  const filter = await withKnownAliases(store, 'archived', withinTime(asked))
-  const lowest = filter.from === undefined ? '' : firstKeyAt(filter.from)
-  const entries: Entry[] = []
-  const damaged: string[] = []
-  let before = filter.cursor
-  // Most often all match. A row has its body with it.
-  let count = Math.min(limit, pageRows)
   const areFew = [filter.txHash, filter.requestId, filter.idempotencyKey].some((each) => each !== undefined)
-  for (let looked = 0; looked < maxRows;) {
+  const read: Store['read'] = async (work) => {
     const select = async () => {
       await nextTurn()
-      return selectPage(store, filter, before, count)
+      return store.read(work)
     }
-    const rows = await (areFew ? select() : inTurn(select))
-    for (const row of rows) {
-      if (row.key < lowest) return { entries, damaged }
-      before = row.key
-      const entry = isOf(row, filter) ? readOr(row, onDamage, damaged) : undefined
-      if (entry && isSame(filter.state, entry.state) && isSame(filter.nonce, entry.nonce)) entries.push(entry)
-      if (entries.length === limit) return { entries, damaged, upTo: before }
-    }
-    if (rows.length < count) return { entries, damaged }
-    looked += count
-    count = pageRows
+    return areFew ? select() : inTurn(select)
   }
-  return before === undefined ? { entries, damaged } : { entries, damaged, upTo: before }
+  const entries: Entry[] = []
+  const damaged: string[] = []
+  let looked = 0
+  for await (const { keys, last, looked: rows } of pagesOfKeys({ read }, 'archived', filter, limit)) {
+    for (let start = 0; start < keys.length; start += bodiesAtOnce)
+      for (const row of await readBodies({ read }, 'archived', keys.slice(start, start + bodiesAtOnce))) {
+        const entry = readOr(row, onDamage, damaged)
+        if (entry && isSame(filter.state, entry.state) && isSame(filter.nonce, entry.nonce)) entries.push(entry)
+        if (entries.length === limit) return { entries, damaged, upTo: row.key }
+      }
+    looked += rows
+    if (last !== undefined && looked >= maxRows) return { entries, damaged, upTo: last }
+  }
+  return { entries, damaged }
 }
 
 const isSame = <T>(wanted: T | undefined, value: T): boolean => wanted === undefined || wanted === value
-
-function selectPage(
-  store: Store,
-  { txHash, requestId, idempotencyKey, client, kind, connector, ...filter }: EntryFilter,
-  before: string | undefined,
-  count: number,
-) {
-  return store.read(async (db) => {
-    let query = db.selectFrom('archived').select([...bodyColumns, 'chain', 'network', 'address', 'client', 'kind', 'connector', 'pair'])
-    if (txHash !== undefined) {
-      const keys = db
-        .selectFrom('hashes')
-        .select('entry_key')
-        .where('hash', '=', hashBytes(canonicalHash(txHash)))
-      query = query.where('key', 'in', keys)
-    }
-    if (requestId !== undefined) query = query.where('request_id', '=', requestId)
-    if (idempotencyKey !== undefined) query = query.where('idempotency_key', '=', idempotencyKey)
-    // One that has an index. The others are compared.
-    const names = pairNames(filter)
-    const isFew = [txHash, requestId, idempotencyKey].some((each) => each !== undefined)
-    if (names.length > 1 && !isFew) {
-      const keys = await newestOfPairs(db, names, before, count)
-      if (keys.length === 0) return []
-      query = query.where('key', 'in', keys)
-    } else if (names.length === 1 && names[0] !== undefined) query = query.where('pair', '=', names[0])
-    else if (client !== undefined) query = query.where('client', '=', client)
-    else if (kind !== undefined && kind !== 'trade') query = query.where('kind', '=', kind).where(isNoTrade)
-    else if (connector !== undefined) query = query.where('connector', '=', connector)
-    if (before !== undefined) query = query.where('key', '<', before)
-    return query.orderBy('key', 'desc').limit(count).execute()
-  })
-}
-
-/** The keys before one, of each name by the index. */
-async function newestOfPairs(
-  db: Kysely<Tables>,
-  names: readonly string[],
-  before: string | undefined,
-  count: number,
-): Promise<readonly string[]> {
-  const keys: string[] = []
-  for (let start = 0; start < names.length; start += maxNames) {
-    const queries = names.slice(start, start + maxNames).map((name) => {
-      const ofName = db.selectFrom('archived').select('key').where('pair', '=', name)
-      return (before === undefined ? ofName : ofName.where('key', '<', before)).orderBy('key', 'desc').limit(count)
-    })
-    const { rows } = await sql<{ key: string }>`${sql.join(
-      queries.map((query) => sql`select * from ${query} as each`),
-      sql` union all `,
-    )}`.execute(db)
-    keys.push(...rows.map(({ key }) => key))
-  }
-  return keys.toSorted((a, b) => (a < b ? 1 : -1)).slice(0, count)
-}
-
-function isOf(row: Omit<ArchivedRow, 'request_id' | 'idempotency_key' | 'body'>, filter: EntryFilter): boolean {
-  const { chain, network, address, addresses, client, kind, connector, connectors } = filter
-  return (
-    (client === undefined || row.client === client) &&
-    (kind === undefined || row.kind === kind) &&
-    (connector === undefined || row.connector === connector) &&
-    (connectors?.has(row.connector ?? '') ?? true) &&
-    isOfPair(filter, row) &&
-    (chain === undefined || row.chain === chain) &&
-    (network === undefined || row.network === network) &&
-    (address === undefined || row.address === addressKey(address)) &&
-    (addresses?.has(row.address) ?? true)
-  )
-}
 
 /** @param damaged receives the key of one that cannot be read */
 function readOr(row: BodyRow, onDamage: (error: unknown) => void, damaged: string[]): Entry | undefined {

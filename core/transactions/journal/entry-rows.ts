@@ -4,7 +4,7 @@ import { firstProblem, fits } from '../../base/schema-check.ts'
 import { transactionKinds, transactionStates } from '../../api/transactions.ts'
 import { addressKey, canonicalHash } from '../../base/addresses.ts'
 import { isObject } from '../../base/json.ts'
-import { digest, hashBytes, isInTwo, pack, packInTwo, unpack, unpackBoth, unpackFirst, walletNumber } from '../../store/compact.ts'
+import { digest, hashBytes, isInTwo, pack, packInTwo, unpack, unpackBoth, unpackFirst } from '../../store/compact.ts'
 import { filtersOf } from '../../store/entry-filters.ts'
 import type { ArchivedRow, EntryRow, HashRow, StoredBytes } from '../../store/tables.ts'
 import { hasOutstanding, isFinal, permitStates, txHashOf, type Entry } from '../entry.ts'
@@ -12,7 +12,6 @@ import { hasOutstanding, isFinal, permitStates, txHashOf, type Entry } from '../
 /** @param queue `Lease.queue` */
 export function entryRow(entry: Entry, queue: string): EntryRow {
   const { key, version, chain, network, connector, signer, state, nonce, requestId, idempotencyKey } = entry
-  const address = addressKey(entry.address)
   return {
     key,
     version,
@@ -20,8 +19,7 @@ export function entryRow(entry: Entry, queue: string): EntryRow {
     lane: isFinal(entry) && !hasOutstanding(entry) ? '' : queue,
     chain,
     network,
-    address,
-    wallet: walletNumber(address, entry),
+    address: addressKey(entry.address),
     via: signer === undefined ? null : (connector ?? null),
     signer: signer === undefined ? null : addressKey(signer),
     state,

@@ -1,114 +1,245 @@
-// Lists entries of the journal, newest first. However large it is, only rows of an index that match are read, a page at a time.
+// Lists entries newest first: rows of one index that ends with the key, of which the database says which ones match. It looks at so many at a time that other
+// work has its turn in between, however large the journal is.
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sql, type RawBuilder } from 'kysely'
+import { addressKey, canonicalHash } from '../../base/addresses.ts'
 import { hashBytes } from '../../store/compact.ts'
+import { pairNames } from '../../store/entry-filters.ts'
 import type { Store } from '../../store/store.ts'
-import { canonicalHash } from '../../base/addresses.ts'
 import { firstKeyAt } from '../submit-request.ts'
-import {
-  byColumn,
-  byOneColumn,
-  byOwnFilter,
-  filterColumns,
-  hasOwnFilter,
-  matches,
-  withinTime,
-  type FilteredRow,
-  type Narrow,
-  type Narrowings,
-} from './entry-conditions.ts'
-import { byWalletAlone, groupsOf, groupsOfPage, inGroups, newestOfWallets } from './entry-groups.ts'
-import { collect, collectFirst, createMerge, keysIn, newest, pagesOf, type ReadPage, type Select } from './entry-pages.ts'
 import { bodyColumns, type BodyRow } from './entry-rows.ts'
+import type { EntryFilter, OnRail } from './journal.ts'
 import { withKnownAliases } from './pair-names.ts'
-import type { EntryFilter } from './journal.ts'
 
+type Reader = Pick<Store, 'read'>
+export type ListedTable = 'entries' | 'archived'
+
+/** Rows of an index that one statement looks at: about a millisecond. */
+const rowsAtOnce = 500
 /** Bodies that are read before other work has its turn, not decoded: half a millisecond. */
-const statementBodies = 125
-/** With more wallets, their newest entries are found first: most have none that the page shows. */
-const manyGroups = 16
+const bodiesAtOnce = 125
+/** Conditions whose rows one statement reads. */
+const partsAtOnce = 50
+/** With more, each with rows that do not match, another index is faster. */
+const manyParts = 16
 
 /** @returns what is read of the newest entries that match, at most `limit` */
-export async function listEntries(store: Store, asked: EntryFilter, limit: number): Promise<readonly BodyRow[]> {
-  const filter = await withKnownAliases(store, 'entries', withinTime(asked))
-  const alone = filter.txHash === undefined ? (byOneColumn(filter) ?? byWalletAlone(filter)) : undefined
-  if (alone) return rowsOfIndex(store, alone, filter, limit)
-  const keys = await (filter.txHash === undefined ? listKeys(store, filter, limit) : keysOfHash(store, filter, limit))
-  const rowOf = new Map<string, BodyRow>()
-  for (let start = 0; start < keys.length; start += statementBodies) {
-    if (start > 0) await nextTurn()
-    const part = keys.slice(start, start + statementBodies)
-    const rows = await store.read((db) => db.selectFrom('entries').select(bodyColumns).where('key', 'in', part).execute())
-    for (const row of rows) rowOf.set(row.key, row)
+export async function listEntries(store: Reader, filter: EntryFilter, limit: number): Promise<readonly BodyRow[]> {
+  const keys: string[] = []
+  for await (const page of pagesOfKeys(store, 'entries', filter, limit)) {
+    keys.push(...page.keys)
+    if (keys.length >= limit) break
   }
+  const rows: BodyRow[] = []
+  const wanted = keys.slice(0, limit)
+  for (let start = 0; start < wanted.length; start += bodiesAtOnce) {
+    if (start > 0) await nextTurn()
+    rows.push(...(await readBodies(store, 'entries', wanted.slice(start, start + bodiesAtOnce))))
+  }
+  return rows
+}
+
+/** In the order of the keys. */
+export async function readBodies({ read }: Reader, table: ListedTable, keys: readonly string[]): Promise<readonly BodyRow[]> {
+  if (keys.length === 0) return []
+  const rows = await read((db) => db.selectFrom(table).select(bodyColumns).where('key', 'in', keys).execute())
+  const rowOf = new Map(rows.map((row) => [row.key, row]))
   return keys.flatMap((key) => rowOf.get(key) ?? [])
 }
 
-/** All that an index has of a value is wanted: its rows are read with their bodies, by one statement where they are few. */
-async function rowsOfIndex(store: Store, narrow: Narrow, { cursor, from }: EntryFilter, limit: number): Promise<readonly BodyRow[]> {
-  const rows: BodyRow[] = []
-  for (let before = cursor; ;) {
-    const count = Math.min(statementBodies, limit - rows.length)
-    const found = await store.read((db) => {
-      const ofValue = newest(narrow(db.selectFrom('entries').select(bodyColumns)), before, count)
-      return (from === undefined ? ofValue : ofValue.where('key', '>=', firstKeyAt(from))).execute()
-    })
-    rows.push(...found)
-    if (found.length < count || rows.length === limit) return rows
-    before = found.at(-1)?.key
+interface KeyPage {
+  /** Of entries that match, newest first. */
+  readonly keys: readonly string[]
+  /** All entries down to this one were looked at; absent: there are no others. */
+  readonly last?: string
+  /** Rows that were looked at. */
+  readonly looked: number
+}
+
+/**
+ * Pages of keys until there are no others. An archived entry has no state, nonce and rail in columns: they are not compared.
+ * @param limit keys that are wanted of all pages
+ */
+export async function* pagesOfKeys(
+  { read }: Reader,
+  table: ListedTable,
+  asked: EntryFilter,
+  limit: number,
+): AsyncGenerator<KeyPage, void, void> {
+  const filter = await withKnownAliases({ read }, table, asked)
+  const search = await searchFor({ read }, table, filter)
+  // Keys sort by time.
+  const lowest = filter.from === undefined ? '' : firstKeyAt(filter.from)
+  const end = filter.to === undefined ? undefined : firstKeyAt(filter.to)
+  let before = end === undefined || (filter.cursor !== undefined && filter.cursor < end) ? filter.cursor : end
+  const count = search.matches ? rowsAtOnce : limit
+  for (;;) {
+    const rows = await newestRows({ read }, table, search, { before, lowest, count })
+    const keys = rows.filter(({ wanted }) => wanted === 1).map(({ key }) => key)
+    before = rows.at(-1)?.key
+    const page = { keys, looked: rows.length }
+    if (rows.length < count || before === undefined) return yield page
+    yield { ...page, last: before }
     await nextTurn()
   }
 }
 
+interface Row {
+  readonly key: string
+  readonly wanted: number
+}
+
+interface Search {
+  /** SQL: each has an index, which ends with the key. No entry is of two of them. */
+  readonly parts: readonly RawBuilder<unknown>[]
+  /** SQL: what their rows have to be besides; absent: all of them match. */
+  readonly matches?: RawBuilder<unknown>
+}
+
+/** Newest first, of all parts together. */
+async function newestRows(
+  { read }: Reader,
+  table: ListedTable,
+  { parts, matches = sql`1 = 1` }: Search,
+  { before, lowest, count }: { before: string | undefined; lowest: string; count: number },
+): Promise<readonly Row[]> {
+  const end = before === undefined ? sql`` : sql`and key < ${before}`
+  let newest: readonly Row[] = []
+  for (let start = 0; start < parts.length; start += partsAtOnce) {
+    if (start > 0) await nextTurn()
+    const from = newest[count - 1]?.key ?? lowest
+    const queries = parts.slice(start, start + partsAtOnce).map(
+      (part) => sql`select key, case when ${matches} then 1 else 0 end as wanted from ${sql.table(table)}
+        where ${part} and key >= ${from} ${end} order by key desc limit ${sql.lit(count)}`,
+    )
+    const [only, ...others] = queries
+    const all = sql.join(
+      queries.map((query) => sql`select * from (${query}) as each`),
+      sql` union all `,
+    )
+    const { rows } = await read((db) => sql<Row>`${only && others.length === 0 ? only : all}`.execute(db))
+    newest = [...newest, ...rows].toSorted((a, b) => (a.key < b.key ? 1 : -1)).slice(0, count)
+  }
+  return newest
+}
+
+/** SQL, of each field of a filter that a column tells. */
+function conditionsOf(table: ListedTable, filter: EntryFilter): ReadonlyMap<keyof EntryFilter, RawBuilder<unknown>> {
+  const { chain, network, address, addresses, idempotencyKey, requestId, client, kind, connector, connectors } = filter
+  const { state, nonce, on, pair, pairAliases = [], isOfNoPair } = filter
+  const inJournal = table === 'entries'
+  const all: readonly (readonly [keyof EntryFilter, RawBuilder<unknown> | false | undefined])[] = [
+    ['chain', chain !== undefined && sql`chain = ${chain}`],
+    ['network', network !== undefined && sql`network = ${network}`],
+    ['address', address !== undefined && sql`address = ${addressKey(address)}`],
+    ['addresses', addresses && isAny('address', addresses)],
+    ['idempotencyKey', idempotencyKey !== undefined && sql`idempotency_key = ${idempotencyKey}`],
+    ['requestId', requestId !== undefined && sql`request_id = ${requestId}`],
+    ['client', client !== undefined && sql`client = ${client}`],
+    ['kind', kind !== undefined && sql`kind = ${kind}`],
+    ['connector', connector !== undefined && sql`connector = ${connector}`],
+    ['connectors', connectors && isAny('connector', connectors)],
+    ['pair', pair !== undefined && sql`(${sql.join([sql`pair = ${pair}`, ...pairAliases.map(isAlias)], sql` or `)})`],
+    ['isOfNoPair', isOfNoPair && sql`pair is null`],
+    ['state', inJournal && state !== undefined && sql`state = ${state}`],
+    ['nonce', inJournal && nonce !== undefined && sql`nonce = ${nonce}`],
+    ['on', inJournal && on && isOnRail(on)],
+  ]
+  return new Map(all.flatMap(([name, condition]) => (condition ? [[name, condition]] : [])))
+}
+
+const isAny = (column: string, values: ReadonlySet<string>): RawBuilder<unknown> =>
+  values.size === 0 ? sql`1 = 0` : sql`${sql.ref(column)} in (${sql.join([...values])})`
+
+const isAlias = ({ chain, network, pair }: NonNullable<EntryFilter['pairAliases']>[number]): RawBuilder<unknown> =>
+  sql`pair = ${pair} and chain = ${chain} and network = ${network}`
+
+/** SQL: whether an entry is on the rail. */
+export const isOnRail = ({ connector, address }: OnRail): RawBuilder<boolean> => {
+  const ofRail = connector === undefined ? sql`via is null` : sql`via = ${connector}`
+  const owner = sql.ref(connector === undefined ? 'address' : 'signer')
+  return address === undefined ? sql`${ofRail}` : sql`${ofRail} and ${owner} = ${addressKey(address)}`
+}
+
+/** As the index says it: else no database uses it. Most are trades, and most are confirmed: there are indexes of the others. */
+export const isNoTrade = sql<boolean>`kind <> 'trade'`
+const isUnconfirmed = sql<boolean>`state <> 'CONFIRMED'`
+
+/** What is looked through: the database would have to guess which condition leaves few rows. */
+async function searchFor(reader: Reader, table: ListedTable, filter: EntryFilter): Promise<Search> {
+  const conditions = conditionsOf(table, filter)
+  /** @param covered what no row of the parts needs to be compared by */
+  function search(parts: readonly RawBuilder<unknown>[], covered: readonly (keyof EntryFilter)[]): Search {
+    const left = [...conditions].filter(([name]) => !covered.includes(name)).map(([, condition]) => condition)
+    return { parts, ...(left.length > 0 && { matches: sql.join(left, sql` and `) }) }
+  }
+  const by = (name: keyof EntryFilter, further = sql``): Search => search([sql`${conditions.get(name)} ${further}`], [name])
+
+  const { txHash, on, address, addresses, chain, network, state, kind } = filter
+  if (txHash !== undefined) return search(await keysOfHash(reader, txHash), [])
+  for (const name of ['idempotencyKey', 'requestId', 'nonce'] as const) if (conditions.has(name)) return by(name)
+  if (on?.connector !== undefined && on.address !== undefined) return search([sql`signer = ${addressKey(on.address)}`], [])
+
+  const wallet = address ?? (on?.connector === undefined ? on?.address : undefined)
+  if (wallet !== undefined && addresses?.has(addressKey(wallet)) === false) return { parts: [] }
+  const wallets = wallet === undefined ? addresses && [...addresses] : [addressKey(wallet)]
+  const ofWallets = ['address', 'addresses'] as const
+  const names = pairNames(filter)
+  if (names.length > 0) {
+    // An alias is one on its network alone.
+    const ofPair = filter.pairAliases ? [] : (['pair'] as const)
+    if (table === 'archived' || !wallets || wallets.length * names.length > manyParts)
+      return search(
+        names.map((name) => sql`pair = ${name}`),
+        ofPair,
+      )
+    const parts = wallets.flatMap((each) => names.map((name) => sql`address = ${each} and pair = ${name}`))
+    return search(parts, [...ofWallets, ...ofPair])
+  }
+  if (table === 'entries' && state !== undefined && state !== 'CONFIRMED') return by('state', sql`and ${isUnconfirmed}`)
+  if (kind !== undefined && kind !== 'trade') return by('kind', sql`and ${isNoTrade}`)
+  const onNetwork = chain !== undefined && network !== undefined ? sql`chain = ${chain} and network = ${network}` : undefined
+  if (wallets) {
+    const isOnNetwork = table === 'entries' && onNetwork !== undefined
+    const found = isOnNetwork
+      ? search(
+          wallets.map((each) => sql`address = ${each} and ${onNetwork}`),
+          [...ofWallets, 'chain', 'network'],
+        )
+      : search(
+          wallets.map((each) => sql`address = ${each}`),
+          ofWallets,
+        )
+    if (!found.matches || wallets.length <= manyParts) return found
+  }
+  for (const name of ['client', 'connector'] as const) if (conditions.has(name)) return by(name)
+  if (table === 'archived' || chain === undefined) return search([sql`1 = 1`], [])
+  const networks = network === undefined ? await networksIn(reader, chain) : [network]
+  return search(
+    networks.map((each) => sql`chain = ${chain} and network = ${each}`),
+    ['chain', 'network'],
+  )
+}
+
+/** The networks of a chain that have entries: a step in the index for each, not for each entry. */
+async function networksIn({ read }: Reader, chain: string): Promise<readonly string[]> {
+  const next = sql`select min(network) from entries where chain = ${chain}`
+  const { rows } = await read((db) =>
+    sql<{ network: string }>`
+      with recursive networks(name) as (${next} union all select (${next} and network > name) from networks where name is not null)
+      select name as network from networks where name is not null`.execute(db),
+  )
+  return rows.map(({ network }) => network)
+}
+
 /** A hash is signed once on a network. */
-async function keysOfHash(store: Store, filter: EntryFilter, limit: number): Promise<readonly string[]> {
-  const { txHash = '', cursor, from } = filter
-  const lowest = from === undefined ? '' : firstKeyAt(from)
-  const rows = await store.read((db) => {
-    const keys = db
+async function keysOfHash({ read }: Reader, txHash: string): Promise<readonly RawBuilder<unknown>[]> {
+  const rows = await read((db) =>
+    db
       .selectFrom('hashes')
       .select('entry_key')
       .where('hash', '=', hashBytes(canonicalHash(txHash)))
-    return rowsIn(db).where('key', 'in', keys).execute()
-  })
-  return rows
-    .filter((row) => matches(row, filter) && (cursor === undefined || row.key < cursor) && row.key >= lowest)
-    .map(({ key }) => key)
-    .toSorted((a, b) => (a < b ? 1 : -1))
-    .slice(0, limit)
-}
-
-async function listKeys(store: Store, filter: EntryFilter, limit: number): Promise<readonly string[]> {
-  const ofColumn = byColumn(filter)
-  if (ofColumn) return collect(pagesOfAny(store, ofColumn), filter, limit, matches)
-  const groups = await groupsOf(store, filter)
-  if (groups?.length === 0) return []
-  if (hasOwnFilter(filter)) {
-    const ofGroups = groups ? createMerge(store, inGroups(groups, rowsIn)) : pagesOf(store, rowsIn)
-    const ofFilter = byOwnFilter(filter)
-    if (!ofFilter) return collect(ofGroups, filter, limit, matches)
-    const pages = pagesOfAny(store, ofFilter)
-    return collectFirst(groups && groups.length > manyGroups ? [pages, ofGroups] : [ofGroups, pages], filter, limit, matches)
-  }
-  // Every row of the groups matches, and their index has the key.
-  if (!groups) return collect(pagesOf(store, keysIn), filter, limit)
-  if (groups.length <= manyGroups || groups.some(({ address }) => address === undefined))
-    return collect(createMerge(store, inGroups(groups, keysIn)), filter, limit)
-  const found = await groupsOfPage(store, groups, filter.cursor, limit)
-  if (found.length === 0) return []
-  // Where there are as many as the page has entries, it ends with the newest of the last of them at the latest.
-  const lowest = [filter.from === undefined ? '' : firstKeyAt(filter.from), found[limit - 1]?.key ?? ''].reduce((a, b) => (a > b ? a : b))
-  const ofPage = found.map(({ group }) => group)
-  return newestOfWallets(store, ofPage, { lowest, cursor: filter.cursor, limit })
-}
-
-const rowsIn: Select<FilteredRow> = (db) => db.selectFrom('entries').select(filterColumns)
-
-/** Those of any of these: no entry is of two. */
-function pagesOfAny(store: Store, [first, ...others]: Narrowings): ReadPage<FilteredRow> {
-  const selects = [first, ...others].map(
-    (narrow): Select<FilteredRow> =>
-      (db) =>
-        narrow(rowsIn(db)),
+      .execute(),
   )
-  return selects[0] && others.length === 0 ? pagesOf(store, selects[0]) : createMerge(store, selects)
+  return [...new Set(rows.map((row) => row.entry_key))].map((key) => sql`key = ${key}`)
 }

@@ -8,9 +8,10 @@ import { bodyColumns, readBody } from './entry-rows.ts'
 import type { EntryFilter } from './journal.ts'
 
 type Table = 'entries' | 'archived'
+type Reader = Pick<Store, 'read'>
 
 /** The names of the filter that the table has, and those of before a token was taken off its list. Lists of all networks give a hundred names of a pair. */
-export async function withKnownAliases(store: Store, table: Table, filter: EntryFilter): Promise<EntryFilter> {
+export async function withKnownAliases(store: Reader, table: Table, filter: EntryFilter): Promise<EntryFilter> {
   const { pairAliases = [], hasUnlisted, ...others } = filter
   const aliases = hasUnlisted ? [...pairAliases, ...(await formerNames(store, filter))] : pairAliases
   if (aliases.length === 0) return others
@@ -26,7 +27,7 @@ export async function withKnownAliases(store: Store, table: Table, filter: Entry
 }
 
 /** What trades of these tokens are journaled as, besides the names that the lists give. Trades plan with addresses, whatever a list calls a token. */
-async function formerNames(store: Store, filter: EntryFilter): Promise<readonly PairAlias[]> {
+async function formerNames(store: Reader, filter: EntryFilter): Promise<readonly PairAlias[]> {
   const asked = new Set(pairNames(filter))
   const journaled = [...(await newestOfNames(store, 'entries', asked)), ...(await newestOfNames(store, 'archived', asked))]
   const wanted = new Set([...asked, ...journaled.flatMap(({ pair, byAddresses }) => (asked.has(pair) ? byAddresses : []))])
@@ -45,7 +46,7 @@ const namesAtOnce = 50
 type JournaledPair = PairAlias & { readonly byAddresses: string }
 
 /** Of the names of the table their newest trades, first of those with a token that is asked for: one that left its list has two names, the other token one. */
-async function newestOfNames(store: Store, table: Table, asked: ReadonlySet<string>): Promise<readonly JournaledPair[]> {
+async function newestOfNames(store: Reader, table: Table, asked: ReadonlySet<string>): Promise<readonly JournaledPair[]> {
   const tokens = new Set([...asked].flatMap(tokensOf))
   const all = await namesIn(store, table)
   const isLikely = (name: string) => asked.has(name) || tokensOf(name).some((token) => tokens.has(token))
@@ -61,7 +62,7 @@ async function newestOfNames(store: Store, table: Table, asked: ReadonlySet<stri
 const tokensOf = (name: string): readonly string[] => name.split('-')
 
 /** A step in the index for each. */
-async function namesIn(store: Store, table: Table): Promise<readonly string[]> {
+async function namesIn(store: Reader, table: Table): Promise<readonly string[]> {
   const these = sql.table(table)
   const { rows } = await store.read((db) =>
     sql<{ pair: string }>`
@@ -75,7 +76,7 @@ async function namesIn(store: Store, table: Table): Promise<readonly string[]> {
   return rows.map(({ pair }) => pair)
 }
 
-async function newestOf(store: Store, table: Table, names: readonly string[]): Promise<readonly JournaledPair[]> {
+async function newestOf(store: Reader, table: Table, names: readonly string[]): Promise<readonly JournaledPair[]> {
   const { rows: found } = await store.read((db) =>
     sql<{ key: string | null }>`
       with names(pair) as (values ${sql.join(names.map((name) => sql`(${name})`))})

@@ -166,7 +166,7 @@ const enterBarrier = sql`pg_advisory_xact_lock_shared(${lockId})`
 const passBarrier = sql<{ last: number }>`select last_value as last, pg_advisory_xact_lock(${lockId}) from events_id_seq`
 
 const columns = {
-  given: `key text, version integer, lane text, chain text, network text, address text, wallet integer, state text, final integer,
+  given: `key text, version integer, lane text, chain text, network text, address text, state text, final integer,
     nonce bigint, via text, signer text, request_id text, idempotency_key text, shown text, client text, kind text, connector text, pair text, body bytea`,
   hashes: 'hash bytea, chain text, network text, entry_key text',
   orders: `chain text, network text, connector text, wallet text, client_order_id text, key text, type text, market text, entry_key text,

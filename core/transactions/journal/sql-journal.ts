@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { sql, type ExpressionBuilder, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { Log } from '../../contracts/index.ts'
 import { createTurns } from '../../base/async.ts'
 import { reasonOf, SluiceError } from '../../base/errors.ts'
@@ -15,7 +15,7 @@ import { deleteEvents, listArchived, markEvents, moveOut, openPlaces, rowOfHash,
 import { embeddedWriter } from './embedded.ts'
 import { createKeyLeads, type LimitedFilter } from './key-leads.ts'
 import type { EntryFilter, EntryPage, Journal, JournalEvent, JournalWriter, OnRail, ReservingWrite, WithinWrite } from './journal.ts'
-import { listEntries } from './list-entries.ts'
+import { isOnRail, listEntries } from './list-entries.ts'
 import { postgresWriter } from './postgres.ts'
 import { raiseQuery, stopQuery } from '../stops.ts'
 import { addressKey } from '../../base/addresses.ts'
@@ -335,11 +335,3 @@ const isAbout = ({ chain, network, address }: Entry, filter: EventFilter): boole
 /** SQL, not as a parameter: only so does a database use the index of these entries alone. */
 const isOpen = sql<boolean>`final = 0`
 const isOutstanding = sql<boolean>`final = 1 and lane <> ''`
-
-/** SQL: whether an entry is on the rail. */
-function isOnRail({ connector, address }: OnRail) {
-  return (eb: ExpressionBuilder<Tables, 'entries'>) =>
-    connector === undefined
-      ? eb.and([eb('via', 'is', null), ...(address === undefined ? [] : [eb('address', '=', addressKey(address))])])
-      : eb.and([eb('via', '=', connector), ...(address === undefined ? [] : [eb('signer', '=', addressKey(address))])])
-}

@@ -104,18 +104,18 @@ describe('a list of a time', () => {
       const ended = [rare, common].map((entry) => next(entry, { state: 'DROPPED' }))
       await journal.write(ended, lease)
       await journal.ended.moveOut(ended)
-      const columns = ['chain', 'network', 'request_id', 'client', 'kind', 'connector', 'pair', 'body'] as const
+      const columns = ['chain', 'address', 'request_id', 'client', 'kind', 'connector', 'pair', 'body'] as const
       await store.write(async (tx) => {
-        await tx.updateTable('archived').set({ address: '0xa' }).where('key', '=', rare.key).execute()
+        await tx.updateTable('archived').set({ network: 'rare' }).where('key', '=', rare.key).execute()
         const names = sql.join(columns.map((each) => sql.ref(each)))
         const copies = sql`
           with recursive numbers (n) as (select 100000 union all select n + 1 from numbers where n < 120000)
-          insert into archived (key, address, ${names})
-          select ${firstKeyAt(day(2, 1_000))} || 'zz' || n, address, ${names} from archived, numbers where key = ${common.key}`
+          insert into archived (key, network, ${names})
+          select ${firstKeyAt(day(2, 1_000))} || 'zz' || n, network, ${names} from archived, numbers where key = ${common.key}`
         await copies.execute(tx)
       })
       const { journal: read, taken } = counted(store)
-      const filter = { from: day(0), to: day(9), address: '0xa', archived: true }
+      const filter = { from: day(0), to: day(9), network: 'rare', archived: true }
       const first = await read.list(filter)
       expect(first.entries).to.deep.equal([])
       expect(first.nextCursor).to.be.a('string')

@@ -40,7 +40,7 @@ describe('lists of the archive', function () {
     }
     for (const page of await lists) expect(page.entries).to.deep.equal([])
     expect(Math.max(...held)).to.be.at.most(1)
-    expect(read()).to.be.at.least(12 * 6)
+    expect(read()).to.be.at.least(12 * 2)
   })
 
   it('are of the connectors that are asked for, as those of the journal are', async () => {

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { sql, type RawBuilder } from 'kysely'
-import { walletNumber } from '../../../core/store/compact.ts'
 import { openStore } from '../../../core/store/open-store.ts'
 import type { Store } from '../../../core/store/store.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
@@ -81,13 +80,13 @@ async function makeRare(store: Store, { address }: Entry): Promise<void> {
 }
 
 function queriesOf({ chain, network, address, requestId, idempotencyKey = '' }: Entry, wallets: ReadonlySet<string>): readonly PageQuery[] {
-  const ofWallet = sql`wallet = ${walletNumber(address.toLowerCase(), { chain, network })}`
+  const onNetwork = sql`chain = ${chain} and network = ${network}`
+  const ofWallet = sql`address = ${address.toLowerCase()} and ${onNetwork}`
   const state = 'CONFIRMED'
-  const ofNetwork = sql`chain = ${chain} and network = ${network} and state = ${state}`
   return [
     { name: 'nothing', filter: {}, bare: sql`1 = 1` },
     { name: 'chain', filter: { chain } },
-    { name: 'chain, network, state', filter: { chain, network, state }, bare: ofNetwork },
+    { name: 'chain, network, state', filter: { chain, network, state }, bare: sql`${onNetwork} and state = ${state}` },
     { name: 'a state that nothing is in', filter: { state: 'DROPPED' } },
     { name: 'wallet', filter: { chain, network, address }, bare: ofWallet },
     { name: 'the wallets of a certificate', filter: { addresses: wallets } },
