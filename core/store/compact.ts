@@ -8,14 +8,8 @@ const maxTextBytes = 64 * 1024 * 1024
 /**
  * JSON as zlib (RFC 1950) with a preset dictionary: the keys of a trade cost nothing, and hexadecimal digits half a byte. A checksum of the
  * text is in it, and one of the dictionary.
- * @param isBrief it is written anew in a moment: two thirds of the work, some hundredths more bytes
  */
-export function pack(json: string, { isBrief = false } = {}): Buffer {
-  const text = isBrief ? `${noMarks}${json}` : foldAddresses(json)
-  return deflateSync(text, { dictionary: newest, strategy: constants.Z_FILTERED, ...(isBrief && { level: briefLevel }) })
-}
-/** Of zlib's: it looks for short matches only. */
-const briefLevel = 3
+export const pack = (json: string): Buffer => deflateSync(`${noMarks}${json}`, { dictionary: newest, strategy: constants.Z_FILTERED })
 
 /**
  * @param bytes as a database gives them
@@ -28,7 +22,7 @@ export function unpack(bytes: Uint8Array | ArrayBuffer): string {
 
 /**
  * Two texts, of which the first is often read without the second: a byte that begins no zlib stream, the length of the first stream in four bytes, and the streams. The
- * dictionary of the second has the first text. Addresses of the first keep their letters as they are: restoring them takes as long as all else of a short text.
+ * dictionary of the second has the first text.
  */
 export function packInTwo(first: string, second: string): Buffer {
   const head = Buffer.alloc(headBytes)
@@ -36,7 +30,7 @@ export function packInTwo(first: string, second: string): Buffer {
   head.writeUInt8(inTwo)
   head.writeUInt32BE(packed.length, 1)
   if (second === '') return Buffer.concat([head, packed])
-  const rest = deflateSync(foldAddresses(second), { dictionary: dictionaryBehind(first, newest), strategy: constants.Z_FILTERED })
+  const rest = deflateSync(`${noMarks}${second}`, { dictionary: dictionaryBehind(first, newest), strategy: constants.Z_FILTERED })
   return Buffer.concat([head, packed, rest])
 }
 const inTwo = 0x02
@@ -73,7 +67,7 @@ const bytesIn = (bytes: Uint8Array | ArrayBuffer): Buffer =>
 const inflate = (stream: Uint8Array | ArrayBuffer, dictionary: Buffer): Buffer =>
   inflateSync(stream, { finishFlush: constants.Z_FINISH, maxOutputLength: maxTextBytes, chunkSize, dictionary })
 
-/** Folded addresses of the second text are in lower case. */
+/** Earlier versions wrote addresses of the second text in lower case. */
 const dictionaryBehind = (first: string, dictionary: Buffer): Buffer =>
   Buffer.concat([dictionary, Buffer.from(first.replaceAll(addresses, (address) => address.toLowerCase()))])
 
@@ -89,36 +83,13 @@ const chunkSize = 8 * 1024
 /** An address of an EVM chain. Upper case letters are its checksum (EIP-55). */
 const addresses = /0x[0-9a-fA-F]{40}(?![0-9a-fA-F])/g
 
-/**
- * The same address stands in a trade with its checksum and, in logs, without it. All are written in lower case, so that compression finds them
- * again. In a line before the text stands which are in upper case: for each address in the text a character, `0` for none and others for one of
- * the checksums, and the bits of the checksums' letters.
- */
-function foldAddresses(text: string): string {
-  const checksums = new Map<string, string>()
-  let marks = ''
-  const folded = text.replaceAll(addresses, (address) => {
-    const lower = address.toLowerCase()
-    if (lower === address) marks += '0'
-    else {
-      const known = checksums.get(address) ?? (checksums.size < maxChecksums ? markOf(checksums.size) : undefined)
-      if (known === undefined) {
-        marks += '0'
-        return address
-      }
-      checksums.set(address, known)
-      marks += known
-    }
-    return lower
-  })
-  const bits = [...checksums.keys()].flatMap((address) => (address.slice(2).match(/[a-f]/gi) ?? []).map((letter) => letter < 'a'))
-  return `${marks} ${bytesOf(bits).toString('base64')}\n${folded}`
-}
-
-/** Of a text whose addresses stand as they are. */
+/** Before a text whose addresses stand as they are. */
 const noMarks = ' \n'
 
-/** Restores the checksums, in place: a page of entries has thousands of addresses. Returns where the text begins. */
+/**
+ * Earlier versions wrote addresses in lower case. In a line before the text stands which were in upper case: for each address in the text a character, `0` for none
+ * and others for one of the checksums, and the bits of the checksums' letters. Restores them in place, and returns where the text begins.
+ */
 function unfoldAddresses(text: Buffer): number {
   const start = text.indexOf(newline) + 1
   if (start === 0) throw new Error('A packed text has no first line.')
@@ -166,15 +137,6 @@ function* addressesIn(text: Buffer, start: number): Generator<number> {
 const addressLength = 42
 const [newline, zero, upperA, letterX, lowerCase] = [0x0a, 0x30, 0x41, 0x78, 0x20]
 const isHexDigit = Uint8Array.from({ length: 256 }, (_, code) => (/[0-9a-fA-F]/.test(String.fromCharCode(code)) ? 1 : 0))
-
-const maxChecksums = 60
-const markOf = (index: number): string => String.fromCharCode(65 + index)
-
-function bytesOf(bits: readonly boolean[]): Buffer {
-  const bytes = Buffer.alloc(Math.ceil(bits.length / 8))
-  for (const [index, isSet] of bits.entries()) if (isSet) bytes[index >> 3] = (bytes[index >> 3] ?? 0) | (1 << (index & 7))
-  return bytes
-}
 
 /** What is hexadecimal takes half as many bytes; any other text stays. The first byte says which it is. */
 export function hashBytes(hash: string): Buffer {

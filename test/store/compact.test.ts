@@ -11,23 +11,11 @@ describe('packed texts', () => {
   it('unpack to what they were, whatever addresses are in them in whatever letter case', () => {
     const part = fc.oneof(fc.string({ unit: 'binary' }), mixedCase, fc.constantFrom(' ', '\n', '0x', 'ab', `0x${'A'.repeat(64)}`))
     fc.assert(
-      fc.property(fc.array(part, { maxLength: 80 }), fc.boolean(), (parts, isBrief) => {
+      fc.property(fc.array(part, { maxLength: 80 }), (parts) => {
         const text = Buffer.from([...parts, ...parts].join('')).toString()
-        expect(unpack(pack(text, { isBrief }))).to.equal(text)
+        expect(unpack(pack(text))).to.equal(text)
       }),
     )
-  })
-
-  it('unpack with more addresses than there are marks, too', () => {
-    const addresses = Array.from({ length: 200 }, (_, index) => `0x${index.toString(16).padStart(39, 'aBcDeF')}F`)
-    const text = JSON.stringify([addresses, addresses])
-    expect(unpack(pack(text))).to.equal(text)
-  })
-
-  it('unpack where the last digit of an address is followed by an x', () => {
-    const digits = 'aBcDeF0123456789aBcDeF0123456789aBcDeF'
-    const text = `0x${digits}00x${digits}0A 0x0x${digits}Aa 0x${digits}AAA 0x${digits}AA`
-    expect(unpack(pack(text))).to.equal(text)
   })
 
   it('can be read as long as there are stores: the dictionary stays', () => {
@@ -94,6 +82,31 @@ describe('texts that are packed in two', () => {
     }
     for (const length of [1, 4, 5, 11, 40]) expect(() => unpackFirst(packed.subarray(0, length)), String(length)).to.throw()
     expect(() => unpackBoth(packed.subarray(0, packed.length - 1))).to.throw()
+  })
+})
+
+/** Addresses in lower case, and before the text which of their letters were none. */
+describe('texts that earlier versions packed', () => {
+  const read = (name: string): string => readFileSync(new URL(`../fixtures/${name}.json`, import.meta.url), 'utf8')
+  const packed = JSON.parse(read('packed-before')) as Record<string, string>
+  const bytesOf = (name: string): Buffer => Buffer.from(packed[name] ?? '', 'base64')
+  const trade = read('two-hop-trade')
+  // More than there are marks for.
+  const addresses = Array.from({ length: 80 }, (_, index) => `0x${index.toString(16).padStart(39, 'aBcDeF')}F`)
+  const many = JSON.stringify([addresses, addresses])
+  const digits = 'aBcDeF0123456789aBcDeF0123456789aBcDeF'
+  const edges = `0x${digits}00x${digits}0A 0x0x${digits}Aa 0x${digits}AAA 0x${digits}AA 0x${'AB'.repeat(20)} 0x${'ab'.repeat(20)} é\n 0`
+
+  it('unpack to what they were: a trade, more addresses than there are marks, and digits that are none', () => {
+    for (const [name, text] of Object.entries({ many, edges, edgesBrief: edges, trade })) expect(unpack(bytesOf(name)), name).to.equal(text)
+  })
+
+  it('unpack in two, both and the first alone', () => {
+    const texts = { edgesThenMany: [edges, many], manyThenEdges: [many, edges], edgesThenTrade: [edges, trade] }
+    for (const [name, [first, second]] of Object.entries(texts)) {
+      expect(unpackBoth(bytesOf(name)), name).to.deep.equal({ first, second })
+      expect(unpackFirst(bytesOf(name)), name).to.equal(first)
+    }
   })
 })
 

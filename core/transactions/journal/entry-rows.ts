@@ -176,7 +176,6 @@ function writeBody({ key: _key, requestId: _requestId, idempotencyKey: _idempote
   if (!isFinal(whole))
     return pack(
       JSON.stringify({ ...entry, attempts: attempts.map(({ raw, ...each }) => ({ ...each, raw: Buffer.from(raw).toString('hex') })) }),
-      { isBrief: true },
     )
   const final = {
     ...entry,
