@@ -72,8 +72,8 @@ export async function* pagesOfKeys(
   const lowest = filter.from === undefined ? '' : firstKeyAt(filter.from)
   const end = filter.to === undefined ? undefined : firstKeyAt(filter.to)
   let before = end === undefined || (filter.cursor !== undefined && filter.cursor < end) ? filter.cursor : end
-  const count = search.matches ? rowsAtOnce : limit
-  for (;;) {
+  // Most often all of an index match.
+  for (let count = limit; ; count = search.matches ? rowsAtOnce : limit) {
     const rows = await newestRows({ read }, table, search, { before, lowest, count })
     const keys = rows.filter(({ wanted }) => wanted === 1).map(({ key }) => key)
     before = rows.at(-1)?.key
