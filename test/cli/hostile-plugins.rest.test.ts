@@ -5,7 +5,7 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { fixtures } from '../core-plugins/fixtures.ts'
 import { harmlessFixtures, plantFixture, refusedFixtures, refusedInHosts } from '../core-plugins/hostile-plugins.ts'
-import { makeHome, sluiceWith, twoPlugins } from '../start/command.ts'
+import { commandsInOneProcess, makeHome, sluiceWith, twoPlugins } from '../start/command.ts'
 
 const all = { ...refusedFixtures, ...refusedInHosts, ...harmlessFixtures }
 /** One for each way to end, to hang, or to be wrong, and what `plugin allow` says of it. */
@@ -41,8 +41,11 @@ describe('with hostile plugins in the folder', function () {
   })
   after(() => remove())
 
-  async function say(variables: Readonly<Record<string, string>>, ...args: string[]): Promise<{ code: number | null; said: string }> {
-    const { ended, printed } = sluiceWith(variables, home, ...args)
+  const type = commandsInOneProcess()
+  const say = (variables: Readonly<Record<string, string>>, ...args: string[]) => type(variables, home, ...args)
+  /** By a process of its own, which such a plugin may end. */
+  async function testPlugin(name: string): Promise<{ code: number | null; said: string }> {
+    const { ended, printed } = sluiceWith({}, home, 'plugin', 'test', path.join(home, 'tested', name))
     const { code } = await ended
     return { code, said: printed() }
   }
@@ -92,7 +95,7 @@ describe('with hostile plugins in the folder', function () {
     it(`\`plugin test\` ends where it refuses ${name}, with the reason`, async () => {
       const harm = atImport === '' ? (refusedFixtures['event-malformed'] ?? {}) : { atImport }
       plantFixture(path.join(home, 'tested'), name, { what: '', ...harm })
-      const { code, said } = await say({}, 'plugin', 'test', path.join(home, 'tested', name))
+      const { code, said } = await testPlugin(name)
       expect(said).to.match(reason)
       expect(code).to.equal(1)
     })
@@ -100,7 +103,7 @@ describe('with hostile plugins in the folder', function () {
   it('`plugin test` names the file of a plugin whose reason names none', async () => {
     const name = 'tojson-manifest'
     plantFixture(path.join(home, 'tested'), name, { what: '', manifest: `toJSON() { for (;;); },` })
-    const { code, said } = await say({}, 'plugin', 'test', path.join(home, 'tested', name))
+    const { code, said } = await testPlugin(name)
     expect(code).to.equal(1)
     expect(said).to.include(`\nIts code begins in ${path.join(home, 'tested', name, 'index.ts')}.`)
   })
@@ -111,7 +114,7 @@ describe('with hostile plugins in the folder', function () {
     const defaults = path.join(home, 'tested', name, 'defaults.yml')
     rmSync(defaults, { force: true })
     execFileSync('mkfifo', [defaults])
-    const { code, said } = await say({}, 'plugin', 'test', path.join(home, 'tested', name))
+    const { code, said } = await testPlugin(name)
     expect(code).to.equal(1)
     expect(said)
       .to.match(/defaults\.yml is neither a file nor a folder/)

@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process'
 import { createCipheriv, generateKeyPairSync, pbkdf2Sync, randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import { parse } from 'yaml'
@@ -12,7 +9,7 @@ import { curves, encodeBase58 } from '../../core/keys/curves.ts'
 import { keyFile } from '../../core/keys/keystore-files.ts'
 import { decryptKey, listWallets } from '../../core/keys/keystore.ts'
 import { temporaryFolder } from '../devnet/test-devnet.ts'
-import { programArgs } from '../program.ts'
+import { commandsInOneProcess } from '../start/command.ts'
 
 const [gatewayPassphrase, ownPassphrase] = ['of the gateway', 'of the keystore here']
 const aero = { symbol: 'AERO', address: '0x940181a94A35A4569E4529A3CDfB74e38FD98631', decimals: 18, name: 'Aerodrome', chainId: 8453 }
@@ -41,15 +38,18 @@ describe('sluice hummingbot import', function () {
   }
   const read = (...parts: readonly string[]) => readFileSync(at(...parts), 'utf8')
 
+  const type = commandsInOneProcess()
   async function run(...args: readonly string[]): Promise<{ said: string; failed: boolean }> {
     write({ passphrase: `${ownPassphrase}\n`, 'gateway-passphrase': `${gatewayPassphrase}\n` })
-    const program = await programArgs(new URL('../../core/main.ts', import.meta.url))
-    const child = spawn(process.execPath, [...program, '--home', at('home'), 'hummingbot', 'import', ...args], {
-      env: { PATH: process.env['PATH'], SLUICE_WALLET_PASSPHRASE_FILE: at('passphrase') },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const [out, failures, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-    const said = out + failures
+    const { code, said } = await type(
+      { SLUICE_WALLET_PASSPHRASE_FILE: at('passphrase') },
+      place.folder,
+      '--home',
+      at('home'),
+      'hummingbot',
+      'import',
+      ...args,
+    )
     for (const secret of [evmWallet.privateKey.slice(2), seed.toString('hex'), gatewayPassphrase, ownPassphrase])
       expect(said).not.to.include(secret)
     return { said, failed: code !== 0 }

@@ -13,7 +13,7 @@ import { startServer, type TestServer } from '../../testkit/server.ts'
 import { follow, type Follower } from '../events/client.ts'
 import { local, mined, oneChain, traders } from '../http/shared-server.ts'
 import { fixtures } from '../core-plugins/fixtures.ts'
-import { eventually, sluice, sluiceWith } from '../start/command.ts'
+import { commandsInOneProcess, eventually, sluice, sluiceWith } from '../start/command.ts'
 
 const templates = fileURLToPath(new URL('../../templates', import.meta.url))
 const pair = { ...local, connector: 'plain-swap', base: 'ETH', quote: 'USDC', amount: '0.1', side: 'SELL' }
@@ -51,11 +51,8 @@ describe('a plugin that is added, updated and removed while the server runs', fu
       ({ topic, data }) => topic === 'plugins' && holds(data.plugins.find(({ name }: { name: string }) => name === 'plain-swap')),
     )
 
-  async function say(...args: string[]): Promise<{ code: number | null; said: string }> {
-    const { ended, printed } = sluice(home, 'plugin', ...args)
-    const { code } = await ended
-    return { code, said: printed() }
-  }
+  const type = commandsInOneProcess()
+  const say = (...args: string[]) => type({}, home, 'plugin', ...args)
 
   /** The same connector in a version; it is published as a packed package or a folder. */
   async function version(number: string, change: (code: string) => string = (code) => code): Promise<string> {

@@ -7,7 +7,7 @@ import { pause } from '../../core/base/async.ts'
 import { whyNotContained } from '../../core/plugins/isolate/backend.ts'
 import { createClient } from '../../testkit/client.ts'
 import { saveKey } from '../../core/keys/keystore.ts'
-import { makeHome, sluiceWith, twoPlugins, type RunningCommand } from '../start/command.ts'
+import { commandsInOneProcess, makeHome, sluiceWith, twoPlugins, type RunningCommand } from '../start/command.ts'
 
 const router = '0x24aea0F351852FaeCDcE735E04cd16a80207cfA4'
 const anotherRouter = '0x9999999999999999999999999999999999999999'
@@ -98,11 +98,8 @@ describe("the operator's word on a plugin", function () {
   })
   after(() => remove())
 
-  async function say(...args: string[]): Promise<{ code: number | null; said: string; pid: number | undefined }> {
-    const { child, ended, printed } = sluiceWith(account, home, ...args)
-    const { code } = await ended
-    return { code, said: printed(), pid: child.pid }
-  }
+  const type = commandsInOneProcess()
+  const say = (...args: string[]) => type(account, home, ...args)
 
   /** What a server that starts now says of the plugin. */
   async function started(): Promise<{ printed: string; plugin: Record<string, unknown> }> {
@@ -154,7 +151,9 @@ describe("the operator's word on a plugin", function () {
     expect(asked.said).to.contain('There is no terminal to ask at')
     expect(existsSync(path.join(home, 'sluice.lock'))).to.equal(false)
 
-    const { code, said, pid } = await say('plugin', 'allow', 'teller', '--yes')
+    const { child, ended, printed } = sluiceWith(account, home, 'plugin', 'allow', 'teller', '--yes')
+    const { code } = await ended
+    const [said, { pid }] = [printed(), child]
     expect(code, said).to.equal(0)
     for (const line of [
       /^teller 1\.0\.0, a connector, allowed$/m,
@@ -486,10 +485,8 @@ describe("the operator's word on a plugin", function () {
   describe('where the keystore has keys', () => {
     const passphrase = 'correct horse battery'
     const lock = () => path.join(home, 'sluice.lock')
-    const sayWith = async (file: string, ...args: string[]) => {
-      const { ended, printed } = sluiceWith({ ...account, SLUICE_WALLET_PASSPHRASE_FILE: path.join(home, file) }, home, ...args)
-      return { code: (await ended).code, said: printed() }
-    }
+    const sayWith = (file: string, ...args: string[]) =>
+      type({ ...account, SLUICE_WALLET_PASSPHRASE_FILE: path.join(home, file) }, home, ...args)
     before(async () => {
       await writeFile(path.join(home, 'wrong'), 'wrong horse battery\n', { mode: 0o600 })
       await saveKey({
@@ -533,10 +530,7 @@ describe("the operator's word on a plugin", function () {
     it('takes its seal from a passphrase of the seals, where one is named, without that of the keystore', async () => {
       const sealed = await readFile(lock(), 'utf8')
       await writeFile(path.join(home, 'seals'), 'the seals have their own\n', { mode: 0o600 })
-      const sayBy = async (...args: string[]) => {
-        const { ended, printed } = sluiceWith({ ...account, SLUICE_SEAL_PASSPHRASE_FILE: path.join(home, 'seals') }, home, ...args)
-        return { code: (await ended).code, said: printed() }
-      }
+      const sayBy = (...args: string[]) => type({ ...account, SLUICE_SEAL_PASSPHRASE_FILE: path.join(home, 'seals') }, home, ...args)
       expect((await sayBy('plugin', 'verify')).said).to.match(/teller: the signer does not sign for it: .+ another passphrase/)
       expect((await sayBy('doctor')).said).to.match(/The signer does not sign for teller: .+ another passphrase/)
       const { code, said } = await sayBy('plugin', 'allow', 'teller', '--yes')

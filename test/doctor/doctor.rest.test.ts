@@ -9,7 +9,7 @@ import { ensureCertificates } from '../../core/tls/ensure-certificates.ts'
 import { openAuthority, issueCertificate } from '../../core/tls/authority.ts'
 import { trustPlugins } from '../../testkit/server.ts'
 import { answering, json, startFakeNode, type FakeNode } from '../kits/evm/fake-node.ts'
-import { makeHome, root, sluice } from '../start/command.ts'
+import { commandsInOneProcess, makeHome, root } from '../start/command.ts'
 
 const dayMs = 86_400_000
 const off = { enabled: false }
@@ -31,11 +31,8 @@ describe('sluice doctor', function () {
     return home
   }
 
-  async function doctor(home: string, ...args: string[]): Promise<{ code: number | null; said: string }> {
-    const { ended, printed } = sluice(home, ...args, 'doctor')
-    const { code } = await ended
-    return { code, said: printed() }
-  }
+  const type = commandsInOneProcess()
+  const doctor = (home: string, ...args: string[]) => type({}, home, ...args, 'doctor')
 
   /** A node whose clock is that many seconds ahead. */
   async function nodeAhead(chainId: string, seconds: number): Promise<string> {

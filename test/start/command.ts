@@ -1,4 +1,5 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { fork, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -48,13 +49,17 @@ export interface RunningCommand {
 /** `bin/sluice …`, the command line as it is. */
 export const sluice = (home: string, ...args: string[]): RunningCommand => sluiceWith({}, home, ...args)
 
-/** The same with variables of the environment. */
-export function sluiceWith(variables: Readonly<Record<string, string>>, home: string, ...args: string[]): RunningCommand {
+function environmentWith(variables: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const { NODE_OPTIONS: _, ...env } = process.env
   const clean = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SLUICE_')))
+  return { ...clean, ...variables, NO_COLOR: '1' }
+}
+
+/** The same with variables of the environment. */
+export function sluiceWith(variables: Readonly<Record<string, string>>, home: string, ...args: string[]): RunningCommand {
   const child = spawn(process.execPath, [path.join(root, 'bin/launch.mjs'), ...args], {
     cwd: home,
-    env: { ...clean, ...variables, NO_COLOR: '1' },
+    env: environmentWith(variables),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let text = ''
@@ -84,6 +89,48 @@ export function sluiceWith(variables: Readonly<Record<string, string>>, home: st
         void ended.then(() => reject(new Error(`It ended before it printed ${pattern}:\n${text}`)))
         look()
       }),
+  }
+}
+
+interface FinishedCommand {
+  code: number | null
+  /** Both streams. */
+  said: string
+}
+
+/**
+ * Types commands that end by themselves, for the tests of the surrounding `describe`: one after another in one process (command-process.mjs), each with
+ * the arguments, the folder and the variables that it would have in a process of its own.
+ */
+export function commandsInOneProcess(): (
+  variables: Readonly<Record<string, string>>,
+  home: string,
+  ...args: string[]
+) => Promise<FinishedCommand> {
+  let child: ChildProcess
+  let last: Promise<unknown> = Promise.resolve()
+  before(async () => {
+    child = fork(path.join(root, 'test/start/command-process.mjs'), { execArgv: [], env: environmentWith({}) })
+    await once(child, 'message')
+  })
+  after(async () => {
+    const ended = once(child, 'exit')
+    child.disconnect()
+    await ended
+  })
+  return (variables, home, ...args) => {
+    const command = last.then(async (): Promise<FinishedCommand> => {
+      const over = new AbortController()
+      const broken = once(child, 'exit', { signal: over.signal }).then(() =>
+        Promise.reject(new Error(`The process ended: ${args.join(' ')}`)),
+      )
+      const answered = once(child, 'message', { signal: over.signal })
+      child.send({ args, cwd: home, env: environmentWith(variables) })
+      const [answer] = await Promise.race([answered, broken]).finally(() => over.abort())
+      return answer
+    })
+    last = command.catch(() => {})
+    return command
   }
 }
 
