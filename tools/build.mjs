@@ -116,7 +116,7 @@ const stamped = () => (existsSync(stamp) ? JSON.parse(readFileSync(stamp, 'utf8'
 export async function buildWhenStale({ maps = false } = {}) {
   const isBuilt = () => stamped().state === state() && (!maps || stamped().maps)
   if (isBuilt()) return
-  await locked(async () => {
+  await locked(building, async () => {
     if (isBuilt()) return
     const began = performance.now()
     await build({ whole: false, maps })
@@ -133,10 +133,11 @@ export async function bundledPackages() {
   return stamped().bundled
 }
 
-/** One process at a time, by a file with the number of the process that builds. */
-async function locked(work) {
-  mkdirSync(dist, { recursive: true })
-  const file = path.join(dist, '.building')
+const building = path.join(dist, '.building')
+
+/** One process at a time, by a file with the number of the process that works. */
+export async function locked(file, work) {
+  mkdirSync(path.dirname(file), { recursive: true })
   for (;;) {
     try {
       writeFileSync(file, String(process.pid), { flag: 'wx' })
@@ -734,7 +735,7 @@ function writeWhole(file, contents) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   try {
-    await locked(() => build({ whole: true }))
+    await locked(building, () => build({ whole: true }))
     console.log('Built dist/.')
   } catch (error) {
     console.error(error instanceof MissingLicense ? error.message : error)

@@ -146,8 +146,10 @@ function run(args, { env = built, isShown = false } = {}) {
 /** Of the jobs that have ended. */
 let counted = 0
 
-const measured = path.join(mkdtempSync(path.join(tmpdir(), 'sluice-tests-')), 'seconds')
-process.on('exit', () => rmSync(path.dirname(measured), { recursive: true, force: true }))
+/** What tests of this run share. */
+const runFolder = mkdtempSync(path.join(tmpdir(), 'sluice-tests-'))
+process.on('exit', () => rmSync(runFolder, { recursive: true, force: true }))
+const measured = path.join(runFolder, 'seconds')
 
 function mochaOf(files) {
   const flags = ['--reporter', path.join(root, 'tools/test-seconds.mjs'), '--reporter-option', `file=${measured}`]
@@ -267,6 +269,7 @@ if (positionals[0] === 'rest') {
   if (packed.code !== 0) report('pack', packed)
   await buildWhenStale()
   built.BUILT_SLUICE = 'dist'
+  built.PATCHED_SERVERS = path.join(runFolder, 'servers')
   const isDemanding = (file) => demanding.some((folder) => file.startsWith(folder))
   const files = allTests.filter(isRest)
   const beside = [
