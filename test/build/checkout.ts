@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { appendFileSync, cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,6 +20,10 @@ function scriptsOf(folder: string): string[] {
     .map((name) => path.join(folder, name))
 }
 
+function stampIn(dist: string): { whole: boolean; chunks: string[] } {
+  return JSON.parse(readFileSync(path.join(dist, '.built'), 'utf8'))
+}
+
 /** A checkout of its own, known to git, with the packages of this one. Its sources may be changed. */
 export class Checkout {
   readonly folder: string
@@ -28,7 +32,11 @@ export class Checkout {
   constructor(folder: string) {
     this.folder = folder
     this.dist = path.join(folder, 'dist')
-    for (const name of sources) cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
+    for (const name of sources) {
+      mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
+      // With the times of files, by which a build is up to date.
+      execFileSync('cp', ['-a', path.join(root, name), path.join(folder, name)])
+    }
     symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
     this.git('init', '--quiet')
     this.git('add', 'plugins')
@@ -39,8 +47,15 @@ export class Checkout {
     expect(status, stderr).to.equal(0)
   }
 
-  /** `npm run build` */
-  build(): void {
+  /** `npm run build`; or what it has just made, where all tests run from it. */
+  async build(): Promise<void> {
+    if (process.env['BUILT_SLUICE'] === 'dist' && stampIn(path.join(root, 'dist')).whole) {
+      mkdirSync(this.dist)
+      for (const name of readdirSync(path.join(root, 'dist')))
+        if (!['.tests', 'packages'].includes(name)) execFileSync('cp', ['-a', path.join(root, 'dist', name), this.dist])
+      const { output } = await this.sluice(['--version'])
+      if (!output.startsWith('Built dist/')) return
+    }
     const { status, stdout, stderr } = spawnSync(process.execPath, ['tools/build.mjs'], { cwd: this.folder, encoding: 'utf8' })
     expect(status, stdout + stderr).to.equal(0)
   }
@@ -65,7 +80,7 @@ export class Checkout {
 
   /** The chunks that the latest build made. */
   chunksBuilt(): string[] {
-    return JSON.parse(readFileSync(path.join(this.dist, '.built'), 'utf8')).chunks
+    return stampIn(this.dist).chunks
   }
 
   /** These, and those of earlier builds. */
