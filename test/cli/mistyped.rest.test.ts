@@ -6,6 +6,7 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { freePort } from '../free-port.ts'
 import { programArgs } from '../program.ts'
+import { commandsInOneProcess } from '../start/command.ts'
 
 /** What somebody sees who types a command wrongly, or too early. */
 describe('commands that name what is not there', function () {
@@ -17,17 +18,8 @@ describe('commands that name what is not there', function () {
   })
   after(() => rmSync(home, { recursive: true, force: true }))
 
-  async function say(...args: string[]): Promise<{ code: number; said: string }> {
-    const program = await programArgs(new URL('../../core/main.ts', import.meta.url))
-    return new Promise((resolve) =>
-      execFile(
-        process.execPath,
-        [...program, ...args],
-        { cwd: home, env: { ...process.env, SLUICE_HOME: home } },
-        (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), said: `${stdout}${stderr}` }),
-      ),
-    )
-  }
+  const type = commandsInOneProcess()
+  const say = (...args: string[]) => type({ SLUICE_HOME: home }, home, ...args)
 
   for (const [args, words] of [
     [['plugin', 'test', 'empty'], /^error: .*empty: The folder has neither index\.ts nor index\.js nor plugin\.yml\. .+\n$/],
