@@ -10,7 +10,7 @@ import type { LoadedConnector } from './loaded-plugin.ts'
 import { pluginVersionOf, type GrowingRegistry } from './registry.ts'
 import type { RunningPlugins } from './running.ts'
 
-export interface Draining {
+export interface Drain {
   /** By name. */
   readonly now: ReadonlyMap<string, { readonly plugin: LoadedConnector; readonly since: number }>
   /** @param isReplaced whether another version waits for it */
@@ -21,7 +21,7 @@ export interface Draining {
   endDrained(plugin: LoadedConnector, since: number): Promise<void>
 }
 
-interface DrainingOptions {
+interface DrainOptions {
   readonly settings: Settings
   readonly plugins: RunningPlugins
   readonly registry: Pick<GrowingRegistry, 'isAsked' | 'forget'>
@@ -37,7 +37,7 @@ interface DrainingOptions {
 /** After the longest time that a request takes. */
 const afterRequestsMs = 1_000
 
-export function createDraining({
+export function createDrain({
   settings,
   plugins,
   registry,
@@ -47,7 +47,7 @@ export function createDraining({
   log,
   pauses: { drainLookMs, maxDrainMs },
   signal,
-}: DrainingOptions): Draining {
+}: DrainOptions): Drain {
   const draining = new Map<string, { readonly plugin: LoadedConnector; readonly since: number }>()
 
   function begin(plugin: LoadedConnector, isReplaced: boolean): void {

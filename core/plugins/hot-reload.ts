@@ -29,7 +29,7 @@ import { allowedNow } from './consent/consent.ts'
 import { findPlugins, findRefusal, isDeclared, type FoundPlugin } from './discover/find.ts'
 import { createKeptCopies } from './discover/kept-copies.ts'
 import { triedCopy } from './discover/tried-copy.ts'
-import { createDraining, type Draining } from './drain.ts'
+import { createDrain, type Drain } from './drain.ts'
 import type { LoadResult } from './load.ts'
 import type { LoadedPlugin } from './loaded-plugin.ts'
 import { faultOf, PluginFault, type Refusal } from './refusal.ts'
@@ -104,7 +104,7 @@ export function createHotReload({
       [...plugins.loaded, ...[...draining.now.values()].map(({ plugin }) => plugin)].some((each) => each.folder === folder),
     log,
   })
-  const draining = createDraining({ settings, plugins, registry, journal, isReadByPlugin, copies, log, pauses, signal })
+  const draining = createDrain({ settings, plugins, registry, journal, isReadByPlugin, copies, log, pauses, signal })
   const { takeUp, reload } = createTakeUp({ settings, changes, plugins, loader, registry, draining, devnet, log, signal })
 
   /** Those that were refused for lack of time: the machine may have been busy. What was changed meanwhile is taken up as it is now. */
@@ -178,7 +178,7 @@ interface TakeUpParts extends Pick<HotReloadOptions, 'settings' | 'plugins' | 'l
   readonly changes: ChangeLog
   readonly loader: Pick<LoadResult, 'loadPending'>
   readonly registry: Pick<GrowingRegistry, 'note'>
-  readonly draining: Draining
+  readonly draining: Drain
   readonly devnet: Deployer | undefined
   readonly signal: AbortSignal
 }
