@@ -1,5 +1,6 @@
 // What a plugin that is data alone may be: its `plugin.yml` names one of these kits, and the kit makes the plugin of the data. The loader reads and
 // checks the file first (core/plugins/discover/declared.ts).
+import { inspect } from 'node:util'
 import type { DeclaredKit } from '../core/contracts/declared.ts'
 import type { DevnetTokenSymbol } from '../core/contracts/devnet.ts'
 import { defineConnector, versionedSchema } from '../core/contracts/index.ts'
@@ -59,6 +60,17 @@ function fileOf(kind: 'fork' | 'chain', networks: object, properties: object = {
 
 const manifestOf = ({ name, apiVersion, version }: DeclaredFile) => ({ name, apiVersion, ...(version !== undefined && { version }) })
 
+/** As code. The data is texts, numbers, lists and tables. */
+const literal = (value: unknown): string => inspect(value, { depth: null, breakLength: 120, maxArrayLength: null, maxStringLength: null })
+
+/** The beginning of an object with these fields, for which types are inferred. */
+const fieldsOf = (fields: object): string =>
+  Object.entries(fields)
+    .map(([name, value]) => `${name}: ${literal(value)}, `)
+    .join('')
+
+const importOf = (names: string, from: string) => `import { ${names} } from 'sluice/${from}'\n`
+
 const devnetToken = { type: 'string', enum: ['WETH', 'USDC', 'DAI', 'WBTC', 'USDT'] } as const
 const devnetAmount = text('^[0-9]{1,12}(\\.[0-9]{1,18})?$', 'an amount, quoted')
 
@@ -102,6 +114,21 @@ const v2Fork = {
       uniswapV2(venue, { fee: [kept, all], deployments, ...(coin !== undefined && { coin }) }),
     )
   },
+  code({ networks, fee, coin, devnet, ...data }: V2Fork) {
+    const options = fieldsOf({ fee: fee.split('/').map(BigInt), ...(coin !== undefined && { coin }) })
+    return {
+      'index.ts': `${importOf('sharesConnector', 'pools')}${importOf('uniswapV2', 'uniswap-v2')}
+const deployments = ${literal(networks)}
+
+export default sharesConnector({ ${fieldsOf(manifestOf(data))}deployments }, (venue) => uniswapV2(venue, { ${options}deployments }))
+`,
+      ...(devnet && {
+        'devnet.ts': `${importOf('uniswapV2Devnet', 'uniswap-v2/devnet')}
+export default uniswapV2Devnet({ name: ${literal(data.name)}, pools: ${literal(devnet.pools)} })
+`,
+      }),
+    }
+  },
   devnet: {
     module: 'sluice/uniswap-v2/devnet',
     make: ({ uniswapV2Devnet }: typeof import('./amm/v2/devnet.ts'), { name, devnet }: V2Fork) =>
@@ -136,6 +163,26 @@ const v3Fork = {
       },
     })
   },
+  code: ({ networks, router, feeTiers, ...data }: V3Fork) => ({
+    'index.ts': `${importOf('evm', 'evm')}${importOf('defineConnector, versionedSchema', 'plugin')}${importOf('networksIn, poolAMM', 'pools')}${importOf('uniswapV3, v3Events', 'uniswap-v3')}
+const deployments = ${literal(networks)}
+
+export default defineConnector({
+  family: evm,
+  manifest: {
+    ${fieldsOf(manifestOf(data))}
+    trading_type: ['AMM', 'AMM_RANGE'],
+    available_networks: networksIn(deployments),
+    schema: versionedSchema({ v3: ['v3RouterAddress', 'positionManagerAddress'] }),
+  },
+  create(venue) {
+    const v3 = uniswapV3(venue, { ${fieldsOf({ ...(router && { router }), ...(feeTiers && { feeTiers }) })}deployments })
+    const AMM = poolAMM(venue, v3)
+    return { AMM, AMM_RANGE: v3.range, spenders: { ...AMM.spenders, positions: v3.range.positionManager }, events: v3Events }
+  },
+})
+`,
+  }),
 }
 
 interface AlgebraFork extends DeclaredFile {
@@ -154,6 +201,13 @@ const algebraFork = {
     poolConnector({ ...manifestOf(data), deployments: data.networks, events: algebraEvents }, (venue) =>
       algebra(venue, { deployments: data.networks }),
     ),
+  code: ({ networks, ...data }: AlgebraFork) => ({
+    'index.ts': `${importOf('algebra, algebraEvents', 'algebra')}${importOf('poolConnector', 'pools')}
+const deployments = ${literal(networks)}
+
+export default poolConnector({ ${fieldsOf(manifestOf(data))}deployments, events: algebraEvents }, (venue) => algebra(venue, { deployments }))
+`,
+  }),
 }
 
 interface WeightedFork extends DeclaredFile {
@@ -161,12 +215,22 @@ interface WeightedFork extends DeclaredFile {
   readonly networks: Readonly<Record<string, { readonly pools: readonly string[] }>>
 }
 
+const poolsOf = (networks: WeightedFork['networks']) => Object.fromEntries(Object.entries(networks).map(([on, each]) => [on, each.pools]))
+
 const weightedFork = {
   schema: fileOf('fork', byName(`${label}/${networkName}`, objectOf({ pools: listOf(hash, 1_000) }, ['pools']))),
   plugin(data: WeightedFork): unknown {
-    const pools = Object.fromEntries(Object.entries(data.networks).map(([on, each]) => [on, each.pools]))
+    const pools = poolsOf(data.networks)
     return sharesConnector({ ...manifestOf(data), deployments: pools, events: weightedEvents }, (venue) => weighted(venue, { pools }))
   },
+  code: ({ networks, ...data }: WeightedFork) => ({
+    'index.ts': `${importOf('sharesConnector', 'pools')}${importOf('weighted, weightedEvents', 'weighted')}
+// The ids of the pools in the Vault.
+const pools = ${literal(poolsOf(networks))}
+
+export default sharesConnector({ ${fieldsOf(manifestOf(data))}deployments: pools, events: weightedEvents }, (venue) => weighted(venue, { pools }))
+`,
+  }),
 }
 
 interface EvmDeclaredFile extends DeclaredFile {
@@ -200,17 +264,25 @@ const evmNetwork = objectOf(
   ['chainId', 'nativeCurrency', 'tokens', 'blockSeconds', 'confirmations'],
 )
 
+const networksOf = (networks: EvmDeclaredFile['networks']): EvmChainTables['networks'] =>
+  Object.fromEntries(
+    Object.entries(networks).map(([network, { maxGas, ...table }]) => [
+      network,
+      { ...table, ...(maxGas !== undefined && { maxGas: BigInt(maxGas) }) },
+    ]),
+  )
+
 const evmChainKit = {
   schema: fileOf('chain', byName(networkName, evmNetwork)),
   plugin(data: EvmDeclaredFile, list: EvmChainTables['list']): unknown {
-    const networks = Object.fromEntries(
-      Object.entries(data.networks).map(([network, { maxGas, ...table }]) => [
-        network,
-        { ...table, ...(maxGas !== undefined && { maxGas: BigInt(maxGas) }) },
-      ]),
-    )
-    return evmChainPlugin({ ...manifestOf(data), list, networks })
+    return evmChainPlugin({ ...manifestOf(data), list, networks: networksOf(data.networks) })
   },
+  code: ({ networks, ...data }: EvmDeclaredFile) => ({
+    'index.ts': `${importOf('evmChainPlugin', 'evm')}import list from './tokens.json' with { type: 'json' }
+
+export default evmChainPlugin({ ${fieldsOf(manifestOf(data))}list, networks: ${literal(networksOf(networks))} })
+`,
+  }),
 }
 
 /** By the `kit` of the file. */

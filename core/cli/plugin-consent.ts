@@ -9,6 +9,7 @@ import { builtInPlugins, command, version } from '../base/layout.ts'
 import {
   PluginFault,
   changedFiles,
+  declaredCode,
   dotNameIn,
   examine,
   findPlugins,
@@ -121,7 +122,7 @@ async function shown(name: string, settings: Settings): Promise<string> {
     ].join('\n')
   const onDisk = pluginOnDisk(name, settings)
   const locked = readLock(settings.confDir)[name]
-  const lines = [`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`]
+  const lines = [...(await codeWords(onDisk)), `${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`]
   if (locked === undefined)
     return [...lines, `It was not allowed: it does not run. To see what it asks for: ${command} plugin allow ${name}`].join('\n')
   if (locked.sha256 === onDisk.files.sha256) {
@@ -136,6 +137,22 @@ async function shown(name: string, settings: Settings): Promise<string> {
     '',
     ...changes(name, onDisk, locked, settings),
   ].join('\n')
+}
+
+/** The code that takes the place of a plugin that is data alone. */
+async function codeWords({ plugin }: PluginOnDisk): Promise<string[]> {
+  if (!isDeclared(plugin)) return []
+  try {
+    const files = Object.entries(await declaredCode(plugin.entry)).flatMap(([file, code]) => [`--- ${file}`, code])
+    return [
+      'plugin.yml is deprecated. Put these files into its place, and allow the plugin again; trust it where it is a chain.',
+      ...files,
+      '---',
+    ]
+  } catch (thrown) {
+    if (thrown instanceof PluginFault) return [`${thrown.message}.`]
+    throw thrown
+  }
 }
 
 const confChanged = 'Your conf has other contracts than were allowed.'

@@ -104,12 +104,12 @@ const templates: Readonly<Record<string, Template>> = {
   },
   fork: {
     name: 'rillswap',
-    what: 'a fork of a known exchange, as data alone',
-    about: 'A connector of Sluice for a fork of Uniswap v2. It is data alone: nothing of it is ever run.',
+    what: 'a fork of a constant-product exchange, in one call',
+    about: 'A connector of Sluice for a fork of Uniswap v2: its constants, and one call of a kit.',
     steps: [
-      '`plugin.yml` names the kit (`uniswap-v2`, `uniswap-v3`, `algebra` or `weighted`), and has what differs between forks and networks.',
+      '`index.ts` has the manifest, what a pool keeps of the input, and the constants by `<chain>/<network>`. Say where each comes from.',
       addresses,
-      '`devnet` in `plugin.yml` says what the tests trade on.',
+      devnet,
     ],
   },
   interface: {

@@ -9,6 +9,8 @@ export interface DeclaredKit {
    * @param list of a chain: the tokens of its `tokens.json` @returns a plugin @throws Error with what does not fit together
    */
   plugin(data: never, list: { readonly tokens: readonly ListedToken[] }): unknown
+  /** The files that take the place of `plugin.yml`, by their names: the same plugin as code. */
+  code(data: never): Readonly<Record<string, string>>
   /** What is deployed on the devnet for the tests of a plugin, by the kit's module for that. */
   readonly devnet?: {
     readonly module: string

@@ -59,10 +59,17 @@ export async function makeCandidate(found: FoundPlugin, known: PluginOutline, tr
     description,
     manifest,
     configuration: deepFreeze(configuration),
-    deprecated: [...(configuration.deprecated ?? []), ...(description.kind === 'connector' ? unusedBridges(found, configuration) : [])],
+    deprecated: [
+      ...(configuration.deprecated ?? []),
+      ...(description.kind === 'connector' ? unusedBridges(found, configuration) : []),
+      ...(isDeclared(found) ? [withoutCode(found.name)] : []),
+    ],
     ...(host && { host }),
   }
 }
+
+const withoutCode = (name: string): string =>
+  `plugin.yml is deprecated: ${command} plugin show ${name} prints the index.ts that takes its place, with which the plugin is allowed again`
 
 interface DescribedPlugin {
   readonly description: Description

@@ -8,7 +8,7 @@ export { blockProcessExit, handleUncaught, logWarnings } from './code/uncaught.t
 export { startWatchdog } from './code/watchdog.ts'
 export { changedFiles, examine, forget, isConfNewer, pluginOnDisk, record, verify, type PluginOnDisk } from './consent/allow.ts'
 export { allowedForCommand, allowedPlugins, isSandbox, type AllowedPlugins } from './consent/consent.ts'
-export { declaredDevnet } from './discover/declared.ts'
+export { declaredCode, declaredDevnet } from './discover/declared.ts'
 export { declaredFile, findPlugins, inspectPlugin, isDeclared, namePattern, pluginNames, type FoundPlugin } from './discover/find.ts'
 export { outlineOf } from './discover/outline.ts'
 export { readPluginFiles } from './discover/plugin-files.ts'

@@ -313,7 +313,7 @@ describe('a plugin that is added, updated and removed while the server runs', fu
   it('joins too where it is data alone, and gets its contracts on the running devnet', async () => {
     const rpc = rpcTo(server.rpcUrl)
     const before = Number(await rpc('eth_blockNumber'))
-    const { code, said } = await say('add', path.join(templates, 'rillswap'), '--yes')
+    const { code, said } = await say('add', path.join(templates, '../test/fixtures/rillswap'), '--yes')
     expect(code, said).to.equal(0)
     expect(said).to.match(
       /^rillswap 0\.1\.0 is added, in .+ takes it up by itself\. Where it runs a devnet, its contracts are deployed there\.$/m,

@@ -25,7 +25,7 @@ describe('sluice plugin update on a disk that becomes full', function () {
       this.skip()
     }
     newer = path.join(mkdtempSync(path.join(tmpdir(), 'sluice-newer-')), 'rillswap')
-    const older = path.join(root, 'templates', 'rillswap')
+    const older = path.join(root, 'test/fixtures/rillswap')
     cpSync(older, newer, { recursive: true })
     const declared = readFileSync(path.join(older, 'plugin.yml'), 'utf8')
     writeFileSync(path.join(newer, 'plugin.yml'), declared.replace('version: 0.1.0', 'version: 0.2.0'))

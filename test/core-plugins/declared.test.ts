@@ -6,14 +6,17 @@ import { stringify } from 'yaml'
 import { writeLock, type LockedPlugin } from '../../core/config/lock.ts'
 import { loadSettings, type Settings } from '../../core/config/settings.ts'
 import { examine, pluginOnDisk, record } from '../../core/plugins/consent/allow.ts'
+import { declaredCode, declaredPlugin } from '../../core/plugins/discover/declared.ts'
 import { allowedPlugins } from '../../core/plugins/consent/consent.ts'
 import { tryPlugins } from '../../core/plugins/load.ts'
 import { readPluginFiles } from '../../core/plugins/discover/plugin-files.ts'
 import { signerFiles } from '../../core/wallet/signing.ts'
 import { policyFromFiles } from '../../core/wallet/policy-files.ts'
+import { entryPoints } from '../../core/base/layout.ts'
 import { eachWithHome } from '../config/home.ts'
 
-const templates = fileURLToPath(new URL('../../templates', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const fork = path.join(root, 'test/fixtures/rillswap')
 const router = '0x0DBbe3e399D95A31f564f6a857A1bE42aeFA7fc8'
 const tokens = {
   tokens: [
@@ -40,10 +43,10 @@ describe('a plugin that is data alone', function () {
     loadSettings({
       confDir: home.confDir,
       env: {},
-      flags: { 'plugins.folders': [path.join(templates, '../plugins/ethereum'), inHome('own')] },
+      flags: { 'plugins.folders': [path.join(root, 'plugins/ethereum'), inHome('own')] },
     })
   const plantFork = (change: (text: string) => string = (text) => text) => {
-    cpSync(path.join(templates, 'rillswap'), inHome('own', 'rillswap'), { recursive: true })
+    cpSync(fork, inHome('own', 'rillswap'), { recursive: true })
     const file = inHome('own', 'rillswap', 'plugin.yml')
     writeFileSync(file, change(readFileSync(file, 'utf8')))
   }
@@ -90,6 +93,9 @@ describe('a plugin that is data alone', function () {
     const fork = loaded.find(({ name }) => name === 'rillswap')
     expect(fork).to.include({ tier: 'data', allowedBy: 'operator', builtIn: false })
     expect(fork?.host).to.equal(undefined)
+    expect(fork?.deprecated).to.deep.equal([
+      'plugin.yml is deprecated: bin/sluice plugin show rillswap prints the index.ts that takes its place, with which the plugin is allowed again',
+    ])
     expect(fork?.manifest.trading_type).to.deep.equal(['AMM', 'AMM_SHARES'])
   })
 
@@ -125,6 +131,74 @@ describe('a plugin that is data alone', function () {
     await writeLock(home.confDir, { rillswap: { sha256, tier: 'data', kind: 'connector', networks: {}, signs: [], hosts: [] } })
     expect((await load()).reasons).to.deep.equal([`rillswap: consent: It has code, and was allowed as data alone → ${again}`])
     expect(() => readFileSync(marks)).to.throw(/ENOENT/)
+  })
+
+  describe('has, for the time after it, code that declares the same', () => {
+    const [factory, other] = [router, '0x24aea0F351852FaeCDcE735E04cd16a80207cfA4']
+    const hash = `0x${'ab'.repeat(32)}`
+    const forks: Readonly<Record<string, { own: object; contains: RegExp }>> = {
+      'uniswap-v2': {
+        own: { fee: '25/10000', coin: 'AVAX', networks: { 'ethereum/local': { factory, initCodeHash: hash } } },
+        contains: /fee: \[ 25n, 10000n \], coin: 'AVAX'/,
+      },
+      'uniswap-v3': {
+        own: { router: 'SwapRouter', feeTiers: { LOW: 500 }, networks: { 'ethereum/local': { factory, initCodeHash: hash } } },
+        contains: /router: 'SwapRouter', feeTiers: \{ LOW: 500 \}/,
+      },
+      algebra: {
+        own: { networks: { 'ethereum/local': { factory, poolDeployer: other, initCodeHash: hash } } },
+        contains: new RegExp(hash),
+      },
+      weighted: {
+        own: { networks: { 'ethereum/local': { pools: [hash] } } },
+        contains: new RegExp(hash),
+      },
+    }
+    const replaced = async (name: string): Promise<string> => {
+      const entry = inHome('own', name, 'plugin.yml')
+      const files = Object.entries(await declaredCode(entry))
+      for (const [file, text] of files) writeFileSync(inHome('own', name, file), text)
+      rmSync(entry)
+      return files.map(([, text]) => text).join()
+    }
+    const declares = async (name: string, tier: LockedPlugin['tier']) => {
+      const { tier: _, sha256: _sha256, hosts: _hosts, ...declared } = await examine(pluginOnDisk(name, settingsOf()), tier, settingsOf())
+      return declared
+    }
+
+    /** With the entry points of this checkout. It has no types, so that it is JavaScript, too. */
+    const importCode = async (name: string): Promise<unknown> => {
+      const urls = entryPoints()
+      const code = readFileSync(inHome('own', name, 'index.ts'), 'utf8')
+      const file = inHome('own', name, 'index.mjs')
+      writeFileSync(
+        file,
+        code.replaceAll(/'(sluice\/[\w-]+)'/g, (_, from: string) => `'${urls[from] ?? from}'`),
+      )
+      return (await import(file)).default
+    }
+
+    for (const [kit, { own, contains }] of Object.entries(forks))
+      it(`of the kit ${kit}`, async () => {
+        const data = { kind: 'fork', kit, name: 'rillswap', apiVersion: '1.0', version: '0.2.0', ...own }
+        mkdirSync(inHome('own', 'rillswap'), { recursive: true })
+        const entry = inHome('own', 'rillswap', 'plugin.yml')
+        writeFileSync(entry, stringify(data))
+        const before = JSON.stringify(await declaredPlugin(entry))
+        expect(before).to.include('"version":"0.2.0"')
+        expect(await replaced('rillswap')).to.match(contains)
+        expect(JSON.stringify(await importCode('rillswap'))).to.equal(before)
+      })
+
+    it('of the kit evm, and of its devnet where it has one', async () => {
+      plantChain(chainOf({ ...network, maxGas: 9_000_000 }))
+      await home.write('conf/chains/tonic.yml', nodes)
+      const before = await declares('tonic', 'data')
+      expect(await replaced('tonic')).to.include('maxGas: 9000000n')
+      expect(await declares('tonic', 'trusted')).to.deep.equal(before)
+      plantFork()
+      expect(await replaced('rillswap')).to.include("[ 'WETH', '500', 'USDC', '1495000' ]")
+    })
   })
 
   it('makes a chain with the nodes of the operator, and no other chain signs for it', async () => {

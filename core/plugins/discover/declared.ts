@@ -36,6 +36,12 @@ export async function declaredPlugin(entry: string): Promise<unknown> {
   }
 }
 
+/** The files that take its place, by their names: plugins that are data alone are deprecated. @throws PluginFault */
+export async function declaredCode(entry: string): Promise<Readonly<Record<string, string>>> {
+  const { kit, data } = await readDeclared(entry)
+  return kit.code(data)
+}
+
 /** What it deploys on the devnet, for its tests; undefined where it says nothing of that. @throws PluginFault */
 export async function declaredDevnet(entry: string): Promise<DevnetPlugin | undefined> {
   const { kit, data } = await readDeclared(entry)
