@@ -107,12 +107,13 @@ export async function listArchived(
     }
     return areFew ? select() : inTurn(select)
   }
+  const reader = { read, kind: store.kind }
   const entries: Entry[] = []
   const damaged: string[] = []
   let looked = 0
-  for await (const { keys, last, looked: rows } of pagesOfKeys({ read }, 'archived', filter, limit)) {
+  for await (const { keys, last, looked: rows } of pagesOfKeys(reader, 'archived', filter, limit)) {
     for (let start = 0; start < keys.length; start += bodiesAtOnce)
-      for (const row of await readBodies({ read }, 'archived', keys.slice(start, start + bodiesAtOnce))) {
+      for (const row of await readBodies(reader, 'archived', keys.slice(start, start + bodiesAtOnce))) {
         const entry = readOr(row, onDamage, damaged)
         if (entry && isSame(filter.state, entry.state) && isSame(filter.nonce, entry.nonce)) entries.push(entry)
         if (entries.length === limit) return { entries, damaged, upTo: row.key }

@@ -11,14 +11,14 @@ import { bodyColumns, type BodyRow } from './entry-rows.ts'
 import type { EntryFilter, OnRail } from './journal.ts'
 import { withKnownAliases } from './pair-names.ts'
 
-type Reader = Pick<Store, 'read'>
+type Reader = Pick<Store, 'read' | 'kind'>
 export type ListedTable = 'entries' | 'archived'
 
 /** Rows of an index that one statement looks at: about a millisecond. */
 const rowsAtOnce = 500
 /** Bodies that are read before other work has its turn, not decoded: half a millisecond. */
 const bodiesAtOnce = 125
-/** Conditions whose rows one statement reads. */
+/** Parts of an index whose rows one statement reads. */
 const partsAtOnce = 50
 /** With more, each with rows that do not match, another index is faster. */
 const manyParts = 16
@@ -61,20 +61,20 @@ interface KeyPage {
  * @param limit keys that are wanted of all pages
  */
 export async function* pagesOfKeys(
-  { read }: Reader,
+  store: Reader,
   table: ListedTable,
   asked: EntryFilter,
   limit: number,
 ): AsyncGenerator<KeyPage, void, void> {
-  const filter = await withKnownAliases({ read }, table, asked)
-  const search = await searchFor({ read }, table, filter)
+  const filter = await withKnownAliases(store, table, asked)
+  const search = await searchFor(store, table, filter)
   // Keys sort by time.
   const lowest = filter.from === undefined ? '' : firstKeyAt(filter.from)
   const end = filter.to === undefined ? undefined : firstKeyAt(filter.to)
   let before = end === undefined || (filter.cursor !== undefined && filter.cursor < end) ? filter.cursor : end
   // Most often all of an index match.
   for (let count = limit; ; count = search.matches ? rowsAtOnce : limit) {
-    const rows = await newestRows({ read }, table, search, { before, lowest, count })
+    const rows = await newestRows(store, table, search, { before, lowest, count })
     const keys = rows.filter(({ wanted }) => wanted === 1).map(({ key }) => key)
     before = rows.at(-1)?.key
     const page = { keys, looked: rows.length }
@@ -89,18 +89,23 @@ interface Row {
   readonly wanted: number
 }
 
+/** What columns are equal to. */
+type Part = Readonly<Record<string, string | number>>
+
 interface Search {
-  /** SQL: each has an index, which ends with the key. No entry is of two of them. */
-  readonly parts: readonly RawBuilder<unknown>[]
+  /** All of the same columns, which an index has before the key. No entry is of two of them. */
+  readonly parts: readonly Part[]
+  /** SQL: what such an index says of all of its rows. */
+  readonly indexed?: RawBuilder<unknown>
   /** SQL: what their rows have to be besides; absent: all of them match. */
   readonly matches?: RawBuilder<unknown>
 }
 
 /** Newest first, of all parts together. */
 async function newestRows(
-  { read }: Reader,
+  { read, kind }: Reader,
   table: ListedTable,
-  { parts, matches = sql`1 = 1` }: Search,
+  { parts, indexed = sql`1 = 1`, matches = sql`1 = 1` }: Search,
   { before, lowest, count }: { before: string | undefined; lowest: string; count: number },
 ): Promise<readonly Row[]> {
   const end = before === undefined ? sql`` : sql`and key < ${before}`
@@ -108,19 +113,37 @@ async function newestRows(
   for (let start = 0; start < parts.length; start += partsAtOnce) {
     if (start > 0) await nextTurn()
     const from = newest[count - 1]?.key ?? lowest
-    const queries = parts.slice(start, start + partsAtOnce).map(
-      (part) => sql`select key, case when ${matches} then 1 else 0 end as wanted from ${sql.table(table)}
-        where ${part} and key >= ${from} ${end} order by key desc limit ${sql.lit(count)}`,
-    )
-    const [only, ...others] = queries
-    const all = sql.join(
-      queries.map((query) => sql`select * from (${query}) as each`),
-      sql` union all `,
-    )
-    const { rows } = await read((db) => sql<Row>`${only && others.length === 0 ? only : all}`.execute(db))
+    const rowsOf = (part: Readonly<Record<string, unknown>>) =>
+      sql`select key, case when ${matches} then 1 else 0 end as wanted from ${sql.table(table)}
+        where ${equals(part)} and ${indexed} and key >= ${from} ${end} order by key desc limit ${sql.lit(count)}`
+    const query = together(kind, parts.slice(start, start + partsAtOnce), rowsOf)
+    const { rows } = await read((db) => sql<Row>`${query}`.execute(db))
     newest = [...newest, ...rows].toSorted((a, b) => (a.key < b.key ? 1 : -1)).slice(0, count)
   }
   return newest
+}
+
+const equals = (part: Readonly<Record<string, unknown>>): RawBuilder<unknown> =>
+  sql.join([sql`1 = 1`, ...Object.entries(part).map(([column, value]) => sql`${sql.ref(column)} = ${value}`)], sql` and `)
+
+/** PostgreSQL plans each query of a union, which takes longer than to run it: of a join it plans one. SQLite has no such join. */
+function together(
+  kind: Store['kind'],
+  parts: readonly Part[],
+  rowsOf: (part: Readonly<Record<string, unknown>>) => RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const [first = {}, ...others] = parts
+  if (others.length === 0) return rowsOf(first)
+  if (kind === 'embedded')
+    return sql.join(
+      parts.map((part) => sql`select * from (${rowsOf(part)}) as each`),
+      sql` union all `,
+    )
+  const columns = Object.keys(first)
+  const values = parts.map((part) => sql`(${sql.join(columns.map((column) => part[column]))})`)
+  const joined = Object.fromEntries(columns.map((column) => [column, sql.ref(`part.${column}`)]))
+  return sql`select each.* from (values ${sql.join(values)}) as part(${sql.join(columns.map((column) => sql.ref(column)))})
+    cross join lateral (${rowsOf(joined)}) as each`
 }
 
 /** SQL, of each field of a filter that a column tells. */
@@ -169,16 +192,18 @@ const isUnconfirmed = sql<boolean>`state <> 'CONFIRMED'`
 async function searchFor(reader: Reader, table: ListedTable, filter: EntryFilter): Promise<Search> {
   const conditions = conditionsOf(table, filter)
   /** @param covered what no row of the parts needs to be compared by */
-  function search(parts: readonly RawBuilder<unknown>[], covered: readonly (keyof EntryFilter)[]): Search {
+  function search(parts: readonly Part[], covered: readonly (keyof EntryFilter)[]): Search {
     const left = [...conditions].filter(([name]) => !covered.includes(name)).map(([, condition]) => condition)
     return { parts, ...(left.length > 0 && { matches: sql.join(left, sql` and `) }) }
   }
-  const by = (name: keyof EntryFilter, further = sql``): Search => search([sql`${conditions.get(name)} ${further}`], [name])
 
-  const { txHash, on, address, addresses, chain, network, state, kind } = filter
+  const { txHash, idempotencyKey, requestId, nonce, on, address, addresses, chain, network, state, kind, client, connector } = filter
+  const inJournal = table === 'entries'
   if (txHash !== undefined) return search(await keysOfHash(reader, txHash), [])
-  for (const name of ['idempotencyKey', 'requestId', 'nonce'] as const) if (conditions.has(name)) return by(name)
-  if (on?.connector !== undefined && on.address !== undefined) return search([sql`signer = ${addressKey(on.address)}`], [])
+  if (idempotencyKey !== undefined) return search([{ idempotency_key: idempotencyKey }], ['idempotencyKey'])
+  if (requestId !== undefined) return search([{ request_id: requestId }], ['requestId'])
+  if (inJournal && nonce !== undefined) return search([{ nonce }], ['nonce'])
+  if (inJournal && on?.connector !== undefined && on.address !== undefined) return search([{ signer: addressKey(on.address) }], [])
 
   const wallet = address ?? (on?.connector === undefined ? on?.address : undefined)
   if (wallet !== undefined && addresses?.has(addressKey(wallet)) === false) return { parts: [] }
@@ -188,35 +213,28 @@ async function searchFor(reader: Reader, table: ListedTable, filter: EntryFilter
   if (names.length > 0) {
     // An alias is one on its network alone.
     const ofPair = filter.pairAliases ? [] : (['pair'] as const)
-    if (table === 'archived' || !wallets || wallets.length * names.length > manyParts)
+    if (!inJournal || !wallets || wallets.length * names.length > manyParts)
       return search(
-        names.map((name) => sql`pair = ${name}`),
+        names.map((pair) => ({ pair })),
         ofPair,
       )
-    const parts = wallets.flatMap((each) => names.map((name) => sql`address = ${each} and pair = ${name}`))
+    const parts = wallets.flatMap((each) => names.map((pair) => ({ address: each, pair })))
     return search(parts, [...ofWallets, ...ofPair])
   }
-  if (table === 'entries' && state !== undefined && state !== 'CONFIRMED') return by('state', sql`and ${isUnconfirmed}`)
-  if (kind !== undefined && kind !== 'trade') return by('kind', sql`and ${isNoTrade}`)
-  const onNetwork = chain !== undefined && network !== undefined ? sql`chain = ${chain} and network = ${network}` : undefined
+  if (inJournal && state !== undefined && state !== 'CONFIRMED') return { ...search([{ state }], ['state']), indexed: isUnconfirmed }
+  if (kind !== undefined && kind !== 'trade') return { ...search([{ kind }], ['kind']), indexed: isNoTrade }
+  const onNetwork = inJournal && chain !== undefined && network !== undefined ? { chain, network } : undefined
   if (wallets) {
-    const isOnNetwork = table === 'entries' && onNetwork !== undefined
-    const found = isOnNetwork
-      ? search(
-          wallets.map((each) => sql`address = ${each} and ${onNetwork}`),
-          [...ofWallets, 'chain', 'network'],
-        )
-      : search(
-          wallets.map((each) => sql`address = ${each}`),
-          ofWallets,
-        )
+    const parts = wallets.map((each) => ({ address: each, ...onNetwork }))
+    const found = search(parts, onNetwork ? [...ofWallets, 'chain', 'network'] : ofWallets)
     if (!found.matches || wallets.length <= manyParts) return found
   }
-  for (const name of ['client', 'connector'] as const) if (conditions.has(name)) return by(name)
-  if (table === 'archived' || chain === undefined) return search([sql`1 = 1`], [])
+  if (client !== undefined) return search([{ client }], ['client'])
+  if (connector !== undefined) return search([{ connector }], ['connector'])
+  if (!inJournal || chain === undefined) return search([{}], [])
   const networks = network === undefined ? await networksIn(reader, chain) : [network]
   return search(
-    networks.map((each) => sql`chain = ${chain} and network = ${each}`),
+    networks.map((each) => ({ chain, network: each })),
     ['chain', 'network'],
   )
 }
@@ -233,7 +251,7 @@ async function networksIn({ read }: Reader, chain: string): Promise<readonly str
 }
 
 /** A hash is signed once on a network. */
-async function keysOfHash({ read }: Reader, txHash: string): Promise<readonly RawBuilder<unknown>[]> {
+async function keysOfHash({ read }: Reader, txHash: string): Promise<readonly Part[]> {
   const rows = await read((db) =>
     db
       .selectFrom('hashes')
@@ -241,5 +259,5 @@ async function keysOfHash({ read }: Reader, txHash: string): Promise<readonly Ra
       .where('hash', '=', hashBytes(canonicalHash(txHash)))
       .execute(),
   )
-  return [...new Set(rows.map((row) => row.entry_key))].map((key) => sql`key = ${key}`)
+  return [...new Set(rows.map((row) => row.entry_key))].map((key) => ({ key }))
 }
