@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
-import { asProject, environment, filesIn, folder, install, nodeFrom, removePlace, root, run, start, tarball, version } from './outside.mjs'
+import { copyInstalled, environment, filesIn, folder, nodeFrom, removePlace, root, run, start, tarball, version } from './outside.mjs'
 
 after(removePlace)
 
@@ -30,8 +30,7 @@ describe('in trouble, the command', () => {
   let command
   before(() => {
     const cwd = folder('installed')
-    asProject(cwd)
-    install(cwd, [tarball('sluice')])
+    copyInstalled(cwd)
     command = path.join(cwd, 'node_modules', 'sluice', 'bin', 'sluice')
   })
   const node = (args, options) => run(process.execPath, [command, ...args], options)
