@@ -4,6 +4,7 @@ import type { Static, TSchema } from 'typebox'
 import { fits, passing } from '../base/schema-check.ts'
 import { stopModes } from '../api/limits.ts'
 import { errorTable, type ErrorName } from '../base/errors.ts'
+import type { Stop } from '../config/stops.ts'
 import { maxSecretBytes, readAddKey, type AddKeyMessage } from './add-key-message.ts'
 import { signerFiles } from './policy-files.ts'
 
@@ -44,6 +45,22 @@ export const stopsMessage = Type.Object({
   ),
 })
 export type StopsMessage = Static<typeof stopsMessage>
+export type StopInMessage = StopsMessage['stops'][number]
+
+/** What is of a client is the server's to hold: the signer does not know who asks. */
+export const stopsToTell = (stops: readonly Stop[]): StopsMessage => ({
+  type: 'stops',
+  stops: stops.flatMap(({ mode, scope, setBy, since, reason }) =>
+    scope.of === 'client'
+      ? []
+      : [{ mode, setBy, since, ...(scope.of === 'wallet' && { wallet: scope.subject }), ...(reason !== undefined && { reason }) }],
+  ),
+})
+
+export const stopOf = ({ wallet, ...stop }: StopInMessage): Stop => ({
+  ...stop,
+  scope: wallet === undefined ? { of: 'all' } : { of: 'wallet', subject: wallet },
+})
 
 /** Messages from the server to the signer, through the keeper. `open` comes first, and once. */
 const toSigner = Type.Union([open, sign, addKey, stopsMessage])
@@ -63,9 +80,20 @@ export const walletSchema = Type.Object({
 export type Wallet = Static<typeof walletSchema>
 
 const level = Type.Union([Type.Literal('info'), Type.Literal('warn'), Type.Literal('error')])
-export const errorName = passing<ErrorName>((value) => typeof value === 'string' && Object.hasOwn(errorTable, value))
+const errorName = passing<ErrorName>((value) => typeof value === 'string' && Object.hasOwn(errorTable, value))
 /** With secp256k1 65 bytes (r, s, the parity of y), with ed25519 64 bytes. */
 const signature = passing<Uint8Array>((value) => value instanceof Uint8Array && (value.length === 65 || value.length === 64))
+
+/** Who sends one cuts it to this length. */
+export const maxFailureText = 4_000
+/** Nothing was signed. */
+export const failedMessage = Type.Object({
+  type: Type.Literal('failed'),
+  id,
+  name: errorName,
+  message: Type.String({ maxLength: maxFailureText }),
+  details: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]))),
+})
 
 /**
  * Messages to the server. The keeper sends `down`: the signer ended and is being started again; `silent`: it gives no sign of life;
@@ -73,13 +101,7 @@ const signature = passing<Uint8Array>((value) => value instanceof Uint8Array && 
  */
 const fromSigner = Type.Union([
   Type.Object({ type: Type.Literal('signed'), id, signature }),
-  Type.Object({
-    type: Type.Literal('failed'),
-    id,
-    name: errorName,
-    message: Type.String(),
-    details: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]))),
-  }),
+  failedMessage,
   Type.Object({
     type: Type.Literal('ready'),
     processId: Type.Integer(),

@@ -19,8 +19,10 @@ import { takeSecret } from '../keys/passphrase.ts'
 import { keptOwnPolicy, readOwnPolicy, steadyMs, takeUpLock, type OwnPolicy, type OwnPolicyOptions } from './own-policy.ts'
 import {
   isSignRequest,
+  maxFailureText,
   readToSigner,
   secretBytesOf,
+  stopOf,
   type FromSigner,
   type OpenMessage,
   type SignRequest,
@@ -354,10 +356,7 @@ async function answer(message: ToSigner): Promise<void> {
     return adding
   }
   if (message.type === 'stops') {
-    told = message.stops.map(({ wallet, ...stop }) => ({
-      ...stop,
-      scope: wallet === undefined ? { of: 'all' } : { of: 'wallet', subject: wallet },
-    }))
+    told = message.stops.map(stopOf)
     return
   }
   const { id } = message
@@ -369,7 +368,7 @@ async function answer(message: ToSigner): Promise<void> {
         type: 'failed',
         id,
         name: error.errorName,
-        message: `The signer refused: ${error.message}.`,
+        message: `The signer refused: ${error.message}.`.slice(0, maxFailureText),
         ...(error.details && { details: error.details }),
       })
     else tell({ type: 'failed', id, name: 'UNKNOWN_ERROR', message: `The signer failed (${describe(error)}); nothing was signed.` })

@@ -8,6 +8,7 @@ import type { SignerFiles } from './policy-files.ts'
 import {
   readFromSigner,
   secretBytesOf,
+  stopsToTell,
   type FromSigner,
   type OpenMessage,
   type SignRequest,
@@ -291,13 +292,3 @@ function kill(processId: number): void {
     // It has ended.
   }
 }
-
-/** What is of a client is the server's to hold: the signer does not know who asks. */
-export const stopsToTell = (stops: readonly Stop[]): StopsMessage => ({
-  type: 'stops',
-  stops: stops.flatMap(({ mode, scope, setBy, since, reason }) =>
-    scope.of === 'client'
-      ? []
-      : [{ mode, setBy, since, ...(scope.of === 'wallet' && { wallet: scope.subject }), ...(reason !== undefined && { reason }) }],
-  ),
-})

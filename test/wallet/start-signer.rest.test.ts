@@ -136,6 +136,14 @@ describe('the signer', () => {
     expect(logged.at(-1)).to.match(/"warn".*refused to sign.*"network":"local".*no connector declares/)
   })
 
+  it('refuses with a reason of a bounded length, however long what it names is', async () => {
+    const refused = await failure(signer.sign(requestOf(real.address, transaction(), { network: 'x'.repeat(20_000) })))
+    expect(refused.name).to.equal('FORBIDDEN')
+    expect(refused.message)
+      .to.match(/^The signer refused: nothing is signed for/)
+      .and.have.lengthOf(4_000)
+  })
+
   it('refuses unknown wallets, unknown networks and malformed requests', async () => {
     expect((await failure(signer.sign(requestOf(stranger, transaction())))).name).to.equal('LOAD_WALLET')
     expect((await failure(signer.sign(requestOf(real.address, transaction(), { chain: 'polygon' })))).name).to.equal('LOAD_WALLET')

@@ -1,9 +1,7 @@
 // What servers had stopped whose connections have ended. Who took over a server may end connections and greet again: so their end lifts nothing, and
 // what the next connection says lifts it only after a while.
 import { addressKey } from '../../base/addresses.ts'
-import type { StopsMessage } from '../signer-messages.ts'
-
-type ToldStop = StopsMessage['stops'][number]
+import type { StopInMessage as ToldStop } from '../signer-messages.ts'
 
 /** So long they hold at least, whatever comes. */
 export const stopsKeptMs = 600_000

@@ -4,7 +4,7 @@ import * as Type from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import { isObject } from '../../base/json.ts'
 import { fits } from '../../base/schema-check.ts'
-import { errorName, isSignRequest, stopsMessage, walletSchema, type SignRequest } from '../signer-messages.ts'
+import { failedMessage, isSignRequest, stopsMessage, walletSchema, type SignRequest } from '../signer-messages.ts'
 
 /** Changes when either side would misunderstand the other. */
 export const protocol = 1
@@ -70,13 +70,7 @@ const fromService = Type.Union([
   welcome,
   Type.Object({ type: Type.Literal('refused'), reason: text(4_000) }),
   Type.Object({ type: Type.Literal('signed'), id, signature: Type.String({ pattern: '^[A-Za-z0-9+/]{86,88}={0,2}$' }) }),
-  Type.Object({
-    type: Type.Literal('failed'),
-    id,
-    name: errorName,
-    message: text(8_000),
-    details: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]))),
-  }),
+  failedMessage,
   Type.Object({ type: Type.Literal('pong'), ...state }),
 ])
 export type FromService = Static<typeof fromService>

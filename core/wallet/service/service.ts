@@ -4,12 +4,11 @@ import { existsSync, lstatSync, rmSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { withTimeout } from '../../base/async.ts'
-import type { Stop } from '../../config/stops.ts'
 import { StartError } from '../../config/problems.ts'
 import { reasonOf, SluiceError } from '../../base/errors.ts'
 import { version } from '../../base/layout.ts'
 import type { Signer, SignerLog } from '../signer.ts'
-import type { StopsMessage } from '../signer-messages.ts'
+import { maxFailureText, stopOf, type StopInMessage } from '../signer-messages.ts'
 import { createKeptStops } from './kept-stops.ts'
 import { base64, frameOf, helloMs, maxRequestBytes, protocol, readFrames, readToService, requestOfWire } from './protocol.ts'
 import type { FromService, ServiceState, ToService, Welcome } from './protocol.ts'
@@ -47,7 +46,7 @@ interface Connection {
   readonly socket: Socket
   /** By the steady clock. */
   greetedMs: number | undefined
-  stops: readonly StopsMessage['stops'][number][]
+  stops: readonly StopInMessage[]
 }
 
 /** @throws StartError where another process listens there */
@@ -164,7 +163,7 @@ export async function startSignerService({ socket: address, signer, facts, log }
       const details = Object.fromEntries(
         Object.entries(known.details ?? {}).flatMap(([name, each]) => (isPlain(each) ? [[name, each]] : [])),
       )
-      tell(connection, { type: 'failed', id, name: known.name, message: known.message.slice(0, maxReason), details })
+      tell(connection, { type: 'failed', id, name: known.name, message: known.message.slice(0, maxFailureText), details })
     }
   }
 
@@ -225,11 +224,6 @@ function atMostEvery(everyMs: number, act: () => void) {
     end,
   }
 }
-
-const stopOf = ({ wallet, ...stop }: StopsMessage['stops'][number]): Stop => ({
-  ...stop,
-  scope: wallet === undefined ? { of: 'all' } : { of: 'wallet', subject: wallet },
-})
 
 function quietLog(log: SignerLog) {
   const lastMs = new Map<string, number>()
