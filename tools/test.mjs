@@ -284,7 +284,7 @@ if (positionals[0] === 'rest') {
   const jobs = ofThisPart([...beside, ...alone])
   await runAll(
     jobs.filter((job) => !alone.includes(job)),
-    cores + 1,
+    cores + 2,
   )
   await runAll(
     jobs.filter((job) => alone.includes(job)),
