@@ -94,8 +94,10 @@ export async function swapAsBots({ world, calls, random, orders: count, goOn, pa
     const request = world.recorder.newRequest({ op: 'trade', wallet: own.pick(world.wallets), connector: version.connector })
     if (wants === 'too much') request.valueRaw = (request.valueRaw ?? 0n) + tooMuchRaw
     const intent = { id: request.id, wants, amountRaw: request.valueRaw ?? 0n, wallet: request.wallet }
+    // A client has one way: what the proxy has still to report, an equal request that goes past it does not wait for.
+    const way = own.pick(ways)
     const place = async (name: string) => {
-      const order = await placeOrder({ world, calls, version, intent, random: own.fork(name), way: own.pick(ways) })
+      const order = await placeOrder({ world, calls, version, intent, random: own.fork(name), way })
       for (const { sentAt, endedAt, outcome } of order.calls) if (outcome.is === 'signature') room.answered(endedAt - sentAt)
       orders.push(order)
     }
