@@ -92,7 +92,7 @@ class _PluginsResponseEntry(TypedDict):
     version: str  # Its own word: in quotes where it is more than letters, digits and signs of versions.
     trading_type: list[str]
     available_networks: list[PluginsResponseEntryAvailable_networks]
-    state: Literal["loaded"] | Literal["refused"] | Literal["pending"] | Literal["leaving"]  # pending: its process is started after the server is ready; then it is loaded or refused. leaving: it was removed, and its open transactions are followed to their end.
+    state: Literal["loaded"] | Literal["refused"] | Literal["pending"] | Literal["leaving"]  # pending: its process is started after the server is ready; then it is loaded or refused. leaving: it was removed or is being replaced; it takes no request any more, and reads what its open transactions bring.
 
 
 @final
@@ -102,7 +102,7 @@ class PluginsResponseEntry(_PluginsResponseEntry, total=False):
     sha256: str  # The hash of its files, where the operator allowed it.
     reason: str  # Why it was refused, and what to do about it.
     notTakenUp: str  # Why a change of it in sluice.lock is not in force, or its contracts are not on the devnet, and what to do about it. What ran before goes on.
-    earlier: list[PluginsResponseEntryEarlier]  # Versions that it had since the server started, and that still read what their open transactions bring.
+    earlier: list[PluginsResponseEntryEarlier]  # Never given any more: no earlier version runs beside another one.
     deprecated: list[str]  # What it, or conf for it, still has of an earlier interface, and what to use instead.
     quarantine: PluginsResponseEntryQuarantine  # Nothing is signed for it: a mined transaction of it took more from a wallet, or brought less, than its plan was allowed. An operator lifts it.
     starting: list[str]  # Those of its networks that are not ready yet.
@@ -6794,7 +6794,7 @@ class _PluginsDataPlugins(TypedDict):
     version: str  # Its own word: in quotes where it is more than letters, digits and signs of versions.
     trading_type: list[str]
     available_networks: list[PluginsDataPluginsAvailable_networks]
-    state: Literal["loaded"] | Literal["refused"] | Literal["pending"] | Literal["leaving"]  # pending: its process is started after the server is ready; then it is loaded or refused. leaving: it was removed, and its open transactions are followed to their end.
+    state: Literal["loaded"] | Literal["refused"] | Literal["pending"] | Literal["leaving"]  # pending: its process is started after the server is ready; then it is loaded or refused. leaving: it was removed or is being replaced; it takes no request any more, and reads what its open transactions bring.
 
 
 @final
@@ -6804,7 +6804,7 @@ class PluginsDataPlugins(_PluginsDataPlugins, total=False):
     sha256: str  # The hash of its files, where the operator allowed it.
     reason: str  # Why it was refused, and what to do about it.
     notTakenUp: str  # Why a change of it in sluice.lock is not in force, or its contracts are not on the devnet, and what to do about it. What ran before goes on.
-    earlier: list[PluginsDataPluginsEarlier]  # Versions that it had since the server started, and that still read what their open transactions bring.
+    earlier: list[PluginsDataPluginsEarlier]  # Never given any more: no earlier version runs beside another one.
     deprecated: list[str]  # What it, or conf for it, still has of an earlier interface, and what to use instead.
     quarantine: PluginsDataPluginsQuarantine  # Nothing is signed for it: a mined transaction of it took more from a wallet, or brought less, than its plan was allowed. An operator lifts it.
     starting: list[str]  # Those of its networks that are not ready yet.
