@@ -133,7 +133,7 @@ export async function checkTrial({ images: { devnet: image }, running, newFolder
     const { code } = await Promise.race([container.ended, stuck])
     client.close()
     expect(code, container.output()).to.equal(128 + 9)
-    expect(container.output()).to.include("the plugin 'looping' was running")
+    expect(container.output()).to.include('trusted plugins run in the process: looping')
   })
 }
 
