@@ -26,26 +26,26 @@ export const firstBucket = (window: RollingWindow, nowMs: number): number => buc
 /** The greatest sum since any moment within the window that ends now. Of what cannot be gained it is the sum. */
 export function usedIn<B>(window: RollingWindow, buckets: Buckets<B>, sumOf: SumReader<B>, nowMs: number): bigint {
   const first = firstBucket(window, nowMs)
-  let mostRaw = 0n
+  let usedRaw = 0n
   for (const [index, bucket] of buckets) {
     const sum = index < first ? undefined : sumOf(bucket)
     if (!sum) continue
-    const withEarlier = mostRaw + sum.net
-    mostRaw = withEarlier > sum.tail ? withEarlier : sum.tail
+    const withEarlier = usedRaw + sum.net
+    usedRaw = withEarlier > sum.tail ? withEarlier : sum.tail
   }
-  return mostRaw
+  return usedRaw
 }
 
 const nothing: BucketSum = { net: 0n, tail: 0n }
 
-/** From when on no more than this is used, if nothing more is counted. @param mostRaw at least 0 */
-export function freesAt<B>(window: RollingWindow, buckets: Buckets<B>, sumOf: SumReader<B>, mostRaw: bigint, nowMs: number): number {
+/** The time from which at most `maxRaw` is used, if nothing more is counted. @param maxRaw at least 0 */
+export function freesAt<B>(window: RollingWindow, buckets: Buckets<B>, sumOf: SumReader<B>, maxRaw: bigint, nowMs: number): number {
   const first = firstBucket(window, nowMs)
   const latestFirst = [...buckets].filter(([index]) => index >= first).toSorted(([one], [other]) => other - one)
   let laterRaw = 0n
   for (const [index, bucket] of latestFirst) {
     const { net, tail } = sumOf(bucket) ?? nothing
-    if (laterRaw + tail > mostRaw) return (index + window.buckets + 1) * window.bucketMs
+    if (laterRaw + tail > maxRaw) return (index + window.buckets + 1) * window.bucketMs
     laterRaw += net
   }
   return nowMs
