@@ -24,9 +24,9 @@ export class SecondTimes {
   }
 }
 
-/** A whole number for a text, below 2^32: FNV-1a of its units. @param start the number of another text: for both together */
-export function hashOf(text: string, start = 0x811c9dc5): number {
-  let hash = start
+/** A whole number for a text, below 2^32: FNV-1a of its units. */
+export function hashOf(text: string): number {
+  let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
   return hash >>> 0
 }

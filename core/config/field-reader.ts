@@ -43,30 +43,9 @@ function newCompiler(): Ajv {
 }
 
 /** Parses a query. A repeated field becomes a list. All fields are read; the parser's default would stop after a thousand. */
-export const readQuery = (search: string): Record<string, unknown> => readPlain(search) ?? parse(search, '&', '=', { maxKeys: 0 })
+export const readQuery = (search: string): Record<string, unknown> => parse(search, '&', '=', { maxKeys: 0 })
 
-/** In half the time, where nothing is escaped, and no field is there twice, or has a name that objects have. */
-function readPlain(search: string): Record<string, unknown> | undefined {
-  if (search.includes('%') || search.includes('+')) return undefined
-  const fields: Record<string, unknown> = {}
-  for (let from = 0; from < search.length;) {
-    const end = search.indexOf('&', from)
-    const to = end < 0 ? search.length : end
-    const mark = search.indexOf('=', from)
-    if (mark < 0 || mark > to) return undefined
-    const name = search.slice(from, mark)
-    if (name in fields) return undefined
-    fields[name] = search.slice(mark + 1, to)
-    from = to + 1
-  }
-  return fields
-}
-
-export interface FieldsReader<T> {
-  (fields: Readonly<Record<string, unknown>>, from: 'query' | 'body'): T
-  /** What was read of a query, with another value of one field that it has, a list of it frozen; undefined where that is not valid by itself. */
-  replaced?(read: T, field: string, value: string): T | undefined
-}
+export type FieldsReader<T> = (fields: Readonly<Record<string, unknown>>, from: 'query' | 'body') => T
 
 /**
  * Makes a function that converts the fields of a query or body to the types of a schema and validates them. It throws INCOMPLETE_PARAMS
@@ -77,9 +56,8 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
   const names = Object.keys(schemas)
   const readers = new Map(Object.entries(schemas).map(([name, field]) => [name, fieldReader(field)]))
   let compiled: ValidateFunction<Static<T>> | undefined
-  const validators = new Map<string, ValidateFunction>()
 
-  function read(fields: Readonly<Fields>, from: 'query' | 'body'): Static<T> {
+  return (fields, from) => {
     const values: Fields = {}
     const named = from === 'query' ? joinLists(fields, schemas) : fields
     for (const field of Object.keys(named)) {
@@ -94,49 +72,6 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
     if (!validate(values)) throw badFields(problemsOf(validate.errors ?? [], schemas, names))
     for (const field of Object.keys(values)) if (hasNul(values[field])) throw badFields([{ field, problem: 'has the character U+0000' }])
     return values
-  }
-
-  function replaced(before: Static<T>, field: string, text: string): Static<T> | undefined {
-    const ofField = schema.properties[field]
-    if (!ofField || text === '') return undefined
-    let isValid = validators.get(field)
-    if (!isValid) validators.set(field, (isValid = compilerOf(ofField).compile(ofField)))
-    const value = Object.freeze(readers.get(field)?.(text, 'query'))
-    if (!isValid(value) || hasNul(value)) return undefined
-    // Field by field: where a spread's copy is frozen, V8 makes a hidden class for it alone, so that nothing that reads it is found again.
-    const copy: Fields = {}
-    const from = before as Readonly<Fields>
-    for (const name of Object.keys(from)) define(copy, name, name === field ? value : from[name])
-    return copy as Static<T>
-  }
-
-  return Object.assign(read, { replaced })
-}
-
-/** Reads bodies: of one that differs from an earlier one by its amount alone, as where prices of new amounts are asked for, the amount alone. */
-export function likeLast(read: FieldsReader<Fields>): (fields: Readonly<Fields>) => Readonly<Fields> {
-  /** Copies, with texts alone. */
-  let last: { readonly fields: Readonly<Fields>; readonly names: readonly string[]; readonly asked: Readonly<Fields> } | undefined
-
-  function readAmount(fields: Readonly<Fields>): Readonly<Fields> | undefined {
-    const { amount } = fields
-    if (!last || typeof amount !== 'string') return undefined
-    const names = Object.keys(fields)
-    if (names.length !== last.names.length) return undefined
-    for (const name of names)
-      if (name !== 'amount' && !(typeof fields[name] === 'string' && fields[name] === last.fields[name])) return undefined
-    const asked = read.replaced?.(last.asked, 'amount', amount)
-    // What a query has as text may be something else in an object.
-    return asked?.['amount'] === amount ? asked : undefined
-  }
-
-  return (fields) => {
-    const like = readAmount(fields)
-    if (like) return like
-    const asked = read(fields, 'body')
-    if (typeof fields['amount'] === 'string' && Object.values(fields).every((value) => typeof value === 'string'))
-      last = { fields: { ...fields }, names: Object.keys(fields), asked: { ...asked } }
-    return asked
   }
 }
 

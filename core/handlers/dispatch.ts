@@ -25,7 +25,7 @@ import { createRenderer } from './answer-forms.ts'
 import { HeldRequest } from '../limits/approval-check.ts'
 import { NonceAhead } from '../transactions/nonce-queue.ts'
 import { Deadline, ended } from './deadline.ts'
-import { fieldsReader, likeLast, type Fields, type FieldsReader } from '../config/field-reader.ts'
+import { fieldsReader, type Fields, type FieldsReader } from '../config/field-reader.ts'
 import type { Question } from '../config/query-reader.ts'
 import type { NetworkEntry, VenueEntry } from '../plugins/index.ts'
 import { streamHandlers } from './streams.ts'
@@ -145,7 +145,7 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
   const hidePaths = on === 'service' ? pathsHider(settings) : undefined
   const { render, asObject } = createRenderer(response, hidePaths)
   const readFields = fieldsReader(schema)
-  const readAsked = onceForFrozen(likeLast(readFields))
+  const readAsked = onceForFrozen((fields) => readFields(fields, 'body'))
   // The handler of this very endpoint: its request is what the reader has checked, its context what the lookup returns.
   const handler = handlers[endpoint.name] as unknown as (request: Fields, context: object) => ReturnType<Handler<'Status'>>
   const lookUp = lookupOf(on, services)

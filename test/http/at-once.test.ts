@@ -3,7 +3,6 @@ import { setFlagsFromString } from 'node:v8'
 import { runInThisContext } from 'node:vm'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import * as fc from 'fast-check'
 import Type from 'typebox'
 import { Decimal } from '../../core/api/endpoint.ts'
 import { abortable, withDeadline } from '../../core/base/async.ts'
@@ -13,7 +12,7 @@ import { errorBody } from '../../core/http/request-steps.ts'
 import { boundary } from '../../core/plugins/code/boundary.ts'
 import { Deadline } from '../../core/handlers/deadline.ts'
 import { cachedQueryReader } from '../../core/config/query-reader.ts'
-import { fieldsReader, readQuery } from '../../core/config/field-reader.ts'
+import { fieldsReader } from '../../core/config/field-reader.ts'
 
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 
@@ -111,7 +110,7 @@ describe('cached queries', () => {
     expect(third).to.equal(second)
   })
 
-  it('come with frozen lists, also where the amount alone is read', () => {
+  it('come with frozen lists', () => {
     const listed = { tokens: Type.Array(Type.String()), amount: Type.Optional(Decimal('Of base.')) }
     const readSearch = cachedQueryReader(fieldsReader(Type.Object(listed, { additionalProperties: false })))
     const queries = ['tokens=A,B', 'tokens=A,B', 'tokens=A,B', 'tokens=A&amount=1', 'tokens=A&amount=2', `tokens=${'A,'.repeat(300)}B`]
@@ -125,56 +124,6 @@ describe('cached queries', () => {
   it('throw their problems each time', () => {
     const readSearch = cachedQueryReader(fieldsReader(schema))
     for (let time = 0; time < 2; time += 1) expect(() => readSearch('bass=WETH')).to.throw('did you mean "base"?')
-  })
-
-  it('say with another amount what they say when all of them is read', () => {
-    const priced = Type.Object(
-      {
-        base: Type.String(),
-        amount: Type.Optional(Decimal('Of base.')),
-        amounts: Type.Optional(Type.Array(Decimal('Of base.'), { maxItems: 4 })),
-        rawamount: Type.Optional(Type.String()),
-      },
-      { additionalProperties: false },
-    )
-    const outcomeOf = (read: () => unknown) => {
-      try {
-        return { read: read() }
-      } catch (error) {
-        return { error: error instanceof SluiceError ? error.details : error }
-      }
-    }
-    const readAll = fieldsReader(priced)
-    const readSearch = cachedQueryReader(readAll)
-    const amount = fc.oneof(
-      fc.constantFrom('', '1', '1.5', '0', '.', '1.', '.5', '1.2.3', '1e3', '-1', '1%2E5', '+1', ' 1', 'x', '1,2', '007'),
-      fc.nat(99).map((each) => (each / 8).toString()),
-    )
-    const field = fc.oneof(
-      amount.map((each) => `amount=${each}`),
-      fc.array(amount, { maxLength: 5 }).map((each) => `amounts=${each.join()}`),
-      fc.constantFrom('base=WETH', 'base=USDC', 'base=%57ETH', 'amounts=1,2', 'amount[]=3', 'rawamount=5', 'amount', 'depth=1', ''),
-    )
-    fc.assert(
-      fc.property(fc.array(field, { maxLength: 4 }), (fields) => {
-        const query = fields.join('&')
-        expect(outcomeOf(() => readSearch(query).request)).to.deep.equal(outcomeOf(() => readAll(readQuery(query), 'query')))
-      }),
-      { numRuns: 20_000 },
-    )
-  })
-
-  it('reads the amount, or the list of amounts, alone where all else was read before', () => {
-    let reads = 0
-    const amount = Decimal('Of base.')
-    const fields = { base: Type.String(), amount: Type.Optional(amount), amounts: Type.Optional(Type.Array(amount)) }
-    const read = fieldsReader(Type.Object(fields, { additionalProperties: false }))
-    const counted = Object.assign((...given: Parameters<typeof read>) => ((reads += 1), read(...given)), { replaced: read.replaced })
-    const readSearch = cachedQueryReader<{ base: string; amount?: string; amounts?: readonly string[] }>(counted)
-    const amounts = ['1', '2.5', '0.001'].map((each) => readSearch(`base=WETH&amount=${each}`).request.amount)
-    expect({ amounts, reads }).to.deep.equal({ amounts: ['1', '2.5', '0.001'], reads: 1 })
-    const lists = ['1,2.5', '3', '2,0.001,4'].map((each) => readSearch(`base=WETH&amounts=${each}`).request.amounts)
-    expect({ lists, reads }).to.deep.equal({ lists: [['1', '2.5'], ['3'], ['2', '0.001', '4']], reads: 2 })
   })
 
   it('share one hidden class, however many amounts come', () => {
