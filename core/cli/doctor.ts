@@ -45,7 +45,7 @@ import { withoutStop } from '../base/printable.ts'
  */
 export async function examine(settings: Settings, { all = false }: { all?: boolean } = {}): Promise<readonly Finding[]> {
   const plugins = await tryPlugins(settings, await allowedForCommand(settings, passphraseForSeals(settings.wallet)))
-  const { loaded, refused } = plugins
+  const { loaded, interfaces, refused } = plugins
   const chains = loaded.filter((plugin) => plugin.kind === 'chain')
   const settingsOf = (chain: string, network: string) => chains.find(({ name }) => name === chain)?.configuration.networks[network]
   const isRequired = (chain: string, network: string) => settingsOf(chain, network)?.required ?? false
@@ -84,6 +84,9 @@ export async function examine(settings: Settings, { all = false }: { all?: boole
           remedy,
         })),
     ]),
+    ...[...loaded, ...interfaces].flatMap(({ name, deprecated }) =>
+      deprecated.map((what): Finding => ({ part: 'plugins', state: 'warn', what: `${name}: ${withoutStop(what)}.` })),
+    ),
     ...refused.map(({ name, step, reason, remedy }): Finding => ({
       part: 'plugins',
       state: 'bad',

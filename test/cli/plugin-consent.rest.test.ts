@@ -477,6 +477,7 @@ describe("the operator's word on a plugin", function () {
     ])
       expect(said).to.match(line)
     expect((await say('plugin', 'list')).said).to.match(/^rill +connector +data /m)
+    expect((await say('doctor')).said).to.match(/^! plugins +rill: plugin\.yml is deprecated: .+ plugin show rill prints/m)
     expect((await say('plugin', 'show', 'rill')).said).to.match(/plugin\.yml is deprecated.+\n--- index\.ts\nimport \{ sharesConnector \}/)
     expect((await say('plugin', 'verify', 'rill')).said).to.contain('rill has the files that were allowed.')
     expect((await say('plugin', 'remove', 'rill')).code).to.equal(0)
