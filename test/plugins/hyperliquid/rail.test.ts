@@ -125,12 +125,13 @@ describe("Hyperliquid's actions whose answers are lost", () => {
     const wallet = newWallet()
     const sent: SentStep[] = []
     const orders = () => Array.from({ length: 39 }, () => create('10', '0.5'))
-    for (let batches = 0; batches < 12; batches += 1)
+    for (let batches = 0; batches < 24; batches += 1)
       sent.push(await sendAmid(losesAnswer, await planOf(wallet.address, ...orders()), wallet))
     const open = sent.map(({ sealed: { id }, sequence, step }) => ({ id, from: wallet.address, sequence, step, fees: null }))
     const { statuses } = await venue.actions.rail.poll(open, head, at)
     expect(statuses.map(({ is }) => is)).to.deep.equal(statuses.map(() => 'landed'))
-    expect(statuses.length).to.be.above(0).and.below(10)
+    // A slow machine gets 20 of weight a second more, a quarter of a batch.
+    expect(statuses.length).to.be.above(0).and.below(20)
     await venue.CLOB.orders(wallet.address, { names: [{ clientOrderId: 'order-1' }] }, at)
   })
 
