@@ -284,7 +284,7 @@ describe('an RPC client', () => {
       json(response, batched ? answers : answers[0])
     }
     // So much takes its time on a busy machine.
-    const timeoutMs = 30_000
+    const timeoutMs = 120_000
 
     it('leaves it as it is, and asks the next one', async () => {
       const nodes = [await node(tells), await node(healthy({ result: '0x22' }))]

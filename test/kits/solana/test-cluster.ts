@@ -33,7 +33,8 @@ export async function startCluster(options: Partial<SolanaOptions> = {}, config:
   const wallet = await generateKeyPairSigner()
   await cluster.fund(wallet.address, 5_000_000_000n)
   cluster.blocks(1)
-  const { chain, asked } = chainOver({ rpcUrls: [cluster.url], ...config })
+  // On a slow machine the node answers late, and there is no other one.
+  const { chain, asked } = chainOver({ rpcUrls: [cluster.url], requestTimeoutSeconds: 60, ...config })
   return {
     cluster,
     chain,
